@@ -11,10 +11,9 @@ from typing import Any
 
 from deadzone import packs, places
 from deadzone.check import Check
-from deadzone.errors import DeadzoneError, MissingExtraError
+from deadzone.errors import DeadzoneError
 from deadzone.extras import extras, missing
 from deadzone.measurement import Command, Measurement
-from deadzone.report.document.fonts import REMEDY, korean_font
 from deadzone.run.targets.interference import OtherProcesses, between, exposure, read_machine
 from deadzone.run.targets.limits.io import IoLimit, IoLimiter
 from deadzone.run.targets.limits.registry import QUOTA_MECHANISMS
@@ -82,7 +81,6 @@ def examine() -> list[Check]:
             for check in packs.load(place)()
         ),
         *map(_extra, extras()),
-        _korean_font(),
     ]
 
 
@@ -229,17 +227,6 @@ def _extra(name: str) -> Check:
     sentence = f"{what}; not installed: {lacks}" if lacks else what
     remedy = f"install Deadzone with [{name}], from where you have it"
     return _check(f"extra [{name}]", not lacks, sentence, remedy)
-
-
-def _korean_font() -> Check:
-    try:
-        font = korean_font()
-    except MissingExtraError as error:
-        return Check("Korean reports", "optional", str(error))
-    absent = "no font with Korean letters: they come out in English"
-    return _check(
-        "Korean reports", bool(font), f"letters from {font.name}" if font else absent, REMEDY
-    )
 
 
 def _version_of(ffmpeg: str) -> str:

@@ -75,9 +75,6 @@ MORE_COLOUR = "#C8581A"
 """Of two states and of what became less or more between them: blue and orange, which all readers
 tell apart; a sign or a hatch says the same."""
 
-PAPERS = ("a4", "letter")
-"""Sizes of paper that the PDF of a report can have; the first is the usual one."""
-
 WIDTH_IN = 6.38
 """Width of every figure of a report: that of the text on A4, so that letters of 8 points are of 8
 points in print."""
@@ -86,12 +83,9 @@ LOG_RESPONSE_FACTOR = 3.0
 """Responses that span more than this are drawn on a log axis; below it a plain axis reads
 easier."""
 
-HOVER = "hover:"
-"""A mark in a figure whose link begins so tells the rest to the reader who points at it."""
-
 MOST_DRAWN = 5_000
-"""More trials than this are one picture of points, and none tells who points at it which it is: a
-page would be of megabytes, which no browser shows at once."""
+"""More trials than this are one picture of points: a page would be of megabytes, which no browser
+shows at once."""
 
 RC_PARAMS: dict[str, Any] = {
     "axes.edgecolor": MUTED,

@@ -1,7 +1,5 @@
 """Runs on disk that nobody has to measure."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Fixtures: a repository of the test's own, runs in it, and their analyses."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any

@@ -5,9 +5,8 @@ import json
 
 import click
 
-from deadzone.cli.options import notebook_option
+from deadzone.cli.options import gone, notebook_option
 from deadzone.language.messages import LANGUAGES
-from deadzone.style import PAPERS
 
 
 @click.command("publish")
@@ -21,16 +20,13 @@ from deadzone.style import PAPERS
 @click.option(
     "--lang", type=click.Choice(LANGUAGES), default=LANGUAGES[0], help="Language of the index."
 )
-@click.option(
-    "--paper", type=click.Choice(PAPERS), default=PAPERS[0], help="Paper of the PDF of each SOURCE."
-)
+@gone("--paper", "the PDF is A4, which a printer scales to its paper.")
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 def command(
     sources: tuple[str, ...],
     parameters: tuple[tuple[str, str], ...],
     reference: bool,
     lang: str,
-    paper: str,
     as_json: bool,
 ) -> None:
     """Execute and publish each SOURCE as page, PDF and notebook. A SOURCE is a run (an id, a
@@ -44,7 +40,7 @@ def command(
 
         publish_reference(sources)
     else:
-        pages = [_published(source, parameters, paper) for source in sources]
+        pages = [_published(source, parameters) for source in sources]
     index = str(publish_index(lang))
     if as_json:
         click.echo(json.dumps({"index": index} | ({"pages": pages} if pages else {})))
@@ -52,8 +48,8 @@ def command(
         click.echo("\n".join(pages or [index]))
 
 
-def _published(source: str, parameters: tuple[tuple[str, str], ...], paper: str) -> str:
+def _published(source: str, parameters: tuple[tuple[str, str], ...]) -> str:
     from deadzone.cli.parameters import overrides_of
     from deadzone.verbs.publishing import publish
 
-    return str(publish(source, paper=paper, **overrides_of(parameters, None, None, None)).page)
+    return str(publish(source, **overrides_of(parameters, None, None, None)).page)

@@ -14,15 +14,6 @@ if TYPE_CHECKING:
     from deadzone.report.document.publishing import Published
 
 
-def warn_of_language(lang: str | None) -> None:
-    """Say on stderr, before anything runs, if a report cannot be written in a language; an unknown
-    one is an error."""
-    from deadzone.report.document.speaking import language_note
-
-    if lang is not None and (note := language_note(str(lang))):
-        click.echo(f"deadzone: {note}", err=True)
-
-
 def warn_of_pdf(published: "Published") -> None:
     """Say on stderr that a report has no PDF, and which extra brings what writes it."""
     if published.pdf is None:
@@ -52,7 +43,6 @@ def command(
     from deadzone.store.run import RunFolder
 
     given = overrides_of(parameters, None, None, None) | ({"lang": lang} if lang else {})
-    warn_of_language(given.get("lang"))
     published = publish_run(RunFolder.find(places.runs_folder(), run), given, analysis)
     warn_of_pdf(published)
     pdf = published.pdf and str(published.pdf)

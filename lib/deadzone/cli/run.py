@@ -20,9 +20,10 @@ from deadzone import places
 from deadzone.cli.claims import fail_where_claims_fell, say_claims
 from deadzone.cli.options import details_option, gone
 from deadzone.cli.parameters import Asked, study_options
-from deadzone.cli.report import warn_of_language, warn_of_pdf
+from deadzone.cli.report import warn_of_pdf
 from deadzone.cli.sweep import print_plan
 from deadzone.errors import EXIT_FINDING, EXIT_MOVED
+from deadzone.language.messages import LANGUAGES, speaking
 from deadzone.run.sweep.progress import PROGRESS_VARIABLE, shown_on
 from deadzone.store.run import RunFolder, new_run_id
 from deadzone.study.design import refuse_unanswerable
@@ -55,7 +56,8 @@ def command(asked: Asked, quiet: bool, details: bool) -> None:
     refuse_secrets(asked.overrides)
     analysis, overrides = _split(asked.study, asked.overrides)
     asked = replace(asked, overrides=overrides)
-    warn_of_language(analysis.get("lang"))
+    with speaking(str(analysis.get("lang", LANGUAGES[0]))):
+        pass  # an unknown language is refused before anything runs
     if asked.dry_run or asked.rehearse:
         print_plan(asked, is_analysed=True)
         return

@@ -16,7 +16,7 @@ from deadzone.analysis.phases.prepare import knob_scale
 from deadzone.analysis.phases.roles import with_index
 from deadzone.analysis.phases.thresholds import PRACTICAL_TOLERANCE, Thresholds
 from deadzone.errors import DeadzoneError, PhaseError, UnknownRunError
-from deadzone.report.document.speaking import use_language
+from deadzone.report.document.fonts import use_language
 from deadzone.report.figures.curves import phases_text
 from deadzone.report.sweep.trials import Source
 from deadzone.store.table import rows_at

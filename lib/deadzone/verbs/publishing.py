@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from deadzone import places
-from deadzone.errors import ReportError, check_known
+from deadzone.errors import ReportError
 from deadzone.report.document.publishing import (
     Published,
     publish_index,
@@ -15,19 +15,18 @@ from deadzone.report.document.publishing import (
     write_front_page,
 )
 from deadzone.store.run import RunFolder
-from deadzone.style import PAPERS
 from deadzone.verbs.run import Run
 
 OF_A_NOTEBOOK = "notebook"
 """In place of a run's id, the folder of a report that is of no run."""
 
 
-def publish(source: Run | str | Path, /, *, paper: str = PAPERS[0], **parameters: Any) -> Published:
+def publish(source: Run | str | Path, /, **parameters: Any) -> Published:
     """Execute a notebook afresh and publish it as page, PDF and notebook, and the index of all
     reports.
 
     source: a run, or its name, whose study's notebook is executed on it; or a notebook (a path
-    ending in .ipynb). paper: of the PDF, a4 or letter. parameters: of the notebook. One that fails
+    ending in .ipynb). parameters: of the notebook. One that fails
     is not published, and what was published before stays.
 
     `.page` and `.pdf` are the files, `.pdf` None where Typst is not installed. Raises ReportError
@@ -35,20 +34,19 @@ def publish(source: Run | str | Path, /, *, paper: str = PAPERS[0], **parameters
 
     >>> publish("xz-threads/latest", tolerance=0.05).page  # doctest: +SKIP
     """
-    check_known(ReportError, f"No paper {paper!r}", paper, PAPERS, "There are:")
     if not isinstance(source, Run) and Path(source).suffix == ".ipynb":
-        published = _of_notebook(Path(source), parameters, paper)
+        published = _of_notebook(Path(source), parameters)
     else:
         folder = source.folder if isinstance(source, Run) else None
         run = RunFolder(folder) if folder else RunFolder.find(places.runs_folder(), str(source))
-        published = publish_run(run, parameters, paper=paper)
+        published = publish_run(run, parameters)
     publish_index()
     return published
 
 
-def _of_notebook(path: Path, parameters: dict[str, Any], paper: str) -> Published:
+def _of_notebook(path: Path, parameters: dict[str, Any]) -> Published:
     if not path.is_file():
         raise ReportError(f"{path}: there is no such notebook.")
     folder = places.reports_folder() / path.stem / OF_A_NOTEBOOK
-    publish_notebook(path, parameters, folder, paper=paper)
+    publish_notebook(path, parameters, folder)
     return Published(folder, write_front_page(folder.parent))

@@ -16,7 +16,7 @@ from deadzone.analysis.phases.model import PhaseModel
 from deadzone.analysis.phases.recommend import Recommendation, check_options, recommend_from
 from deadzone.analysis.phases.roles import check_roles
 from deadzone.errors import PhaseError, StoreError
-from deadzone.report.document.speaking import use_language
+from deadzone.report.document.fonts import use_language
 from deadzone.report.sweep.analysis import Analysis, analyse, experiment_of
 from deadzone.report.sweep.report import SweepReport
 from deadzone.report.sweep.source import load_source

@@ -13,7 +13,6 @@ import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.colors import to_hex
 
-import deadzone as dz
 from deadzone.analysis.phases.fit import fit_phases
 from deadzone.analysis.settings.answering import answer
 from deadzone.style import PHASE_STYLES
@@ -194,21 +193,6 @@ def test_geometric_levels_get_a_log_axis_and_even_ones_a_plain_one():
     for levels, scale in (([2.0, 4, 8, 16, 32], "log"), (np.arange(1.0, 17), "linear")):
         ax = fit_phases(sweep(16 / np.asarray(levels), levels), "threads", "wall_s").plot()
         assert ax.get_xscale() == scale
-
-
-def test_slices_get_a_panel_each_and_one_legend():
-    frame = pd.concat(
-        sweep(truth, [2, 4, 8, 16, 32], knob="pool_size").assign(rate=rate)
-        for rate, truth in {171: [80, 40, 20, 20, 20], 373: [160, 80, 40, 20, 29]}.items()
-    )
-    figure = dz.fit_phases(frame, "pool_size", "wall_s", "min", by="rate").plot()
-    assert len(figure.axes) == 2
-    assert ["171" in ax.get_title(loc="left") for ax in figure.axes] == [True, False]
-    assert all(ax.get_legend() is None for ax in figure.axes)
-    (legend,) = figure.legends
-    shown = [text.get_text() for text in legend.get_texts()]
-    assert len(shown) == len(set(shown))
-    assert sum(text.startswith("recommended") for text in shown) == 1
 
 
 def test_levels_that_stand_apart_are_drawn_beside_the_curve_with_their_intervals():

@@ -46,9 +46,6 @@ class Tags(HTMLParser):
         assert self.open.pop() == tag
 
 
-# Figures by hand
-
-
 def test_r_squared_by_hand():
     # Values 0, 1, 2 around 1: 2 in all; residuals 0.1, 0, -0.1: 0.02 left, 0.99 explained.
     plain, adjusted = r_squared(
@@ -57,9 +54,6 @@ def test_r_squared_by_hand():
     assert plain == pytest.approx(0.99)
     assert adjusted == pytest.approx(1 - 0.01 * 2 / 1)
     assert np.isnan(r_squared(np.ones(3), np.zeros(3), np.ones(3), 1)[0])
-
-
-# The summary of a model
 
 
 def test_the_fit_table_counts_what_was_fitted(summary):
@@ -131,9 +125,6 @@ def test_on_an_interval_scale_a_phase_is_stated_by_its_gain_a_unit():
     assert re.search(r"linear +\d\.\d+ % +0\.\d*[1-9]\d* %", text), "with a standard error"
 
 
-# Pages and numbers
-
-
 def test_a_page_wraps_long_cells_and_leaves_empty_notes_out():
     table = pd.DataFrame({"model": ["a"], "parameters": ["word " * 40]})
     page = Page("Title", [Tabled("Part", table)], {"Warnings": []})
@@ -163,16 +154,14 @@ def test_units_are_read_from_the_names_of_columns(column, unit, label):
 
 
 def test_settings_read_as_a_person_would_say_them():
-    assert setting(12, "cpu_limit") == "12 cores"
-    assert setting(1, "threads") == "1 thread"
-    assert setting(0.25, "cpu_limit") == "0.25 cores"
-    assert setting(65536, "block_size") == "64 KiB"
-    assert setting(1000, "block_size") == "1000 bytes"
-    assert setting(32, "pool_size") == "pool size 32"
-    assert setting("none", "cpu_limit") == "no limit"
-    assert setting("none", "memory_limit") == "no limit"
-    assert setting("none", "codec") == "codec none"
-    assert setting("gzip", "tool") == "tool gzip"
+    told = {
+        (12, "cpu_limit"): "12 cores", (1, "threads"): "1 thread",
+        (0.25, "cpu_limit"): "0.25 cores", (65536, "block_size"): "64 KiB",
+        (1000, "block_size"): "1000 bytes", (32, "pool_size"): "pool size 32",
+        ("none", "cpu_limit"): "no limit", ("none", "memory_limit"): "no limit",
+        ("none", "codec"): "codec none", ("gzip", "tool"): "tool gzip",
+    }  # fmt: skip
+    assert {asked: setting(*asked) for asked in told} == told
     assert level_number(2.5, "cpu_limit") == "2.5"
 
 

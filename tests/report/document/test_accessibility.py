@@ -7,10 +7,10 @@ import pytest
 from deadzone.language.messages import speaking
 from deadzone.report.document.display import CommandBlock, Prose, Regression, Table, Title
 from deadzone.report.document.document import Document, Names
+from deadzone.report.document.fonts import use_language
 from deadzone.report.document.outputs import Markdown, Printed
 from deadzone.report.document.page import page
 from deadzone.report.document.publishing import Entry, index_page
-from deadzone.report.document.speaking import use_language
 
 WIDTHS = (360, 800, 1400)
 FILES = ("report.pdf", "report.ipynb", "trials.parquet")
@@ -92,16 +92,8 @@ def test_words_in_tables_are_not_broken_inside(browser, written):
 
 def test_the_index_is_as_accessible(browser, tmp_path):
     axe = pytest.importorskip("axe_core_python.sync_playwright").Axe()
-    entry = Entry(
-        "probe",
-        "run-1",
-        "A title",
-        "Best: 2 cores.",
-        "2026-03-05T10:00:00+00:00",
-        "here",
-        "en",
-        "A curve.",
-    )
+    told = ("A title", "Best: 2 cores.", "2026-03-05T10:00:00+00:00", "here", "en", "A curve.")
+    entry = Entry("probe", "run-1", *told)
     path = tmp_path / "index.html"
     for found in ([entry, Entry(**{**entry.__dict__, "run_id": "run-0"})], []):
         path.write_text(index_page(found, tmp_path, "en"))
@@ -113,14 +105,9 @@ def test_the_index_is_as_accessible(browser, tmp_path):
 
 
 def test_a_wide_table_scrolls_in_itself(browser, tmp_path):
-    wide = Table.of_frame(
-        pd.DataFrame(
-            [[f"value {i}" for i in range(30)]], columns=[f"column {i}" for i in range(30)]
-        ),
-        "Wide.",
-    )
-    sheet = Regression("Model.", (wide,))
-    blocks = (Title("T"), wide, sheet)
+    frame = pd.DataFrame({f"column {i}": [f"value {i}"] for i in range(30)})
+    wide = Table.of_frame(frame, "Wide.")
+    blocks = (Title("T"), wide, Regression("Model.", (wide,)))
     path = tmp_path / "wide.html"
     path.write_text(page(Document(blocks[0], blocks, Names(blocks), "en")))
     tab = browser.new_page(viewport={"width": 360, "height": 900})

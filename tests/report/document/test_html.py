@@ -1,6 +1,5 @@
 from html.parser import HTMLParser
 
-import pandas as pd
 import pytest
 
 from deadzone.report.document.display import (
@@ -41,18 +40,12 @@ class Tags(HTMLParser):
 @pytest.mark.parametrize(
     "block",
     [
-        Title(HOSTILE, HOSTILE, (HOSTILE,), (HOSTILE,), ((HOSTILE, HOSTILE),)),
+        Title(HOSTILE, HOSTILE, (HOSTILE,), ((HOSTILE, HOSTILE),)),
         Prose((HOSTILE, Claim(HOSTILE, (Evidence("t", HOSTILE),))), heading=HOSTILE),
         CommandBlock((HOSTILE,), heading=HOSTILE),
-        Table.of_frame(
-            pd.DataFrame({HOSTILE: [HOSTILE], "b": [HOSTILE]}),
-            HOSTILE,
-            numeric=[HOSTILE],
-            id="t",
-            row_ids=[HOSTILE],
-        ),
+        Table([HOSTILE, "b"], [[HOSTILE, HOSTILE]], HOSTILE, [HOSTILE], "t", [HOSTILE]),
         Figure("<svg viewBox='0 0 1 1'></svg>", HOSTILE, HOSTILE),
-        Regression(HOSTILE, (Table.of_frame(pd.DataFrame({HOSTILE: [HOSTILE]}), HOSTILE),)),
+        Regression(HOSTILE, (Table([HOSTILE], [[HOSTILE]], HOSTILE),)),
     ],
     ids=lambda block: block.kind,
 )
@@ -63,9 +56,7 @@ def test_what_a_program_printed_never_becomes_markup(block):
 
 
 def test_a_table_has_scopes_numbers_to_the_right_and_anchors_of_rows():
-    table = Table.of_frame(
-        pd.DataFrame({"a": ["1"], "b": ["x"]}), "C.", numeric=["a"], id="t", row_ids=["1"]
-    )
+    table = Table(["a", "b"], [["1", "x"]], "C.", numeric=["a"], id="t", row_ids=["1"])
     tags = Tags(table.html(Names([table]))).seen
     assert ("th", {"scope": "col", "class": "dz-number"}) in tags
     assert ("th", {"scope": "row", "class": "dz-number"}) in tags
@@ -73,9 +64,8 @@ def test_a_table_has_scopes_numbers_to_the_right_and_anchors_of_rows():
 
 
 def test_a_figure_says_what_it_shows_and_its_ids_are_its_own():
-    figure = Figure(
-        '<svg viewBox="0 0 1 1"><g id="a"/><use xlink:href="#a"/></svg>', "C.", "A line.", id="f"
-    )
+    drawing = '<svg viewBox="0 0 1 1"><g id="a"/><use xlink:href="#a"/></svg>'
+    figure = Figure(drawing, "C.", "A line.", id="f")
     html = figure.html(Names([figure]))
     assert 'role="img" aria-label="A line."' in html
     assert 'id="f-a"' in html and 'xlink:href="#f-a"' in html
@@ -89,10 +79,8 @@ def test_words_are_not_broken_but_long_names_may_be():
 
 
 def test_a_drawing_follows_the_page_into_the_dark_and_stays_itself_elsewhere():
-    assert (
-        themed('style="stroke: #1f2933; fill: #123456"')
-        == 'style="stroke: var(--fig-ink, #1f2933); fill: #123456"'
-    )
+    told = 'style="stroke: var(--fig-ink, #1f2933); fill: #123456"'
+    assert themed('style="stroke: #1f2933; fill: #123456"') == told
     assert apart('clip-path="url(#p)"', "f") == 'clip-path="url(#f-p)"'
 
 

@@ -9,15 +9,7 @@ import pandas as pd
 import pytest
 
 from deadzone.errors import DeadzoneError, ReportError
-from deadzone.report.document.publishing import (
-    FILES,
-    Entry,
-    folder_for,
-    index_page,
-    publish_index,
-    publish_run,
-    write_report,
-)
+from deadzone.report.document.publishing import FILES, publish_index, publish_run, write_report
 from deadzone.store.run import RunFolder
 from report.made_runs import new_repository, write_run
 
@@ -38,12 +30,8 @@ def failing(home):
     def change(line):
         if line["levels"]["cpu_limit"] != 1.5:
             return line
-        return {
-            **line,
-            "status": "failed",
-            "exit_code": 1,
-            "error": f"{HOSTILE} in {home}/data and {sys.prefix}/bin",
-        }
+        error = f"{HOSTILE} in {home}/data and {sys.prefix}/bin"
+        return {**line, "status": "failed", "exit_code": 1, "error": error}
 
     return change
 
@@ -76,11 +64,8 @@ def test_where_one_file_of_a_report_cannot_be_written_the_report_before_it_stays
     write_report(published.folder / "report.ipynb", folder)
     before = contents(folder)
     other = tmp_path / "other.ipynb"
-    other.write_text(
-        (published.folder / "report.ipynb")
-        .read_text()
-        .replace("A program under", "Another program under")
-    )
+    whole = (published.folder / "report.ipynb").read_text()
+    other.write_text(whole.replace("A program under", "Another program under"))
     most = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (max(map(len, before.values())) - 1, most[1]))
     try:
@@ -140,9 +125,7 @@ def test_from_the_verdict_to_the_raw_trials_it_is_one_click(published):
 def test_the_exact_parameters_are_shown(published):
     notebook = json.loads((published.folder / "report.ipynb").read_text())
     assert notebook["metadata"]["papermill"]["parameters"] == {"run": "probe/run-1"}
-    assert (
-        "1 of 12 parameters of the notebook was set for this report." in published.page.read_text()
-    )
+    assert "What the notebook was given for this report." in published.page.read_text()
 
 
 def test_the_study_leads_to_the_newest_run_and_the_index_to_every_study(home, published):
@@ -160,38 +143,10 @@ def test_the_study_leads_to_the_newest_run_and_the_index_to_every_study(home, pu
     index = publish_index()
     text = index.read_text()
     assert text == publish_index().read_text()
-    for words in (
-        "A program under a CPU limit",
-        "5 April 2026",
-        "measuring-host",
-        "1 older report",
-        "Which limit is enough?",
-        "Before, on 5 March 2026: Set 2 cores",
-        "<svg",
-    ):
-        assert words in text
+    said = ("A program under a CPU limit", "5 April 2026", "measuring-host", "1 older report")
+    assert not [words for words in (*said, "Which limit is enough?", "<svg") if words not in text]
     for link in Addresses(text).links:
         assert (index.parent / link).is_file(), link
-
-
-def test_the_index_finds_studies_by_words_and_says_what_moved(browser, tmp_path):
-    def entry(study, date, verdict):
-        return Entry(study, date, study, verdict, date, "", "en", "", f"How many for {study}?")
-
-    found = [
-        entry("xz threads", "2026-04-05", "Set 4 threads."),
-        entry("xz threads", "2026-03-05", "Set 2 threads."),
-        entry("pool", "2026-02-05", "Set 8 workers."),
-    ]
-    page = browser.new_page()
-    page.set_content(index_page(found, tmp_path, "en"))
-    assert "Before, on 5 March 2026: Set 2 threads." in page.locator("main").inner_text()
-    cards = page.locator(".dz-card:visible h2")
-    page.get_by_label("Find by words").fill("THREADS 4")
-    assert cards.all_inner_texts() == ["xz threads"]
-    page.get_by_label("Find by words").fill("")
-    assert cards.count() == 2
-    page.close()
 
 
 def test_a_failed_notebook_is_not_published_and_leaves_what_there_was(home, published):
@@ -209,12 +164,3 @@ def test_a_failed_notebook_is_not_published_and_leaves_what_there_was(home, publ
 def test_a_secret_is_refused_before_anything_runs(home, published):
     with pytest.raises(DeadzoneError, match="environment variable"):
         publish_run(RunFolder.find(home / "data" / "runs", "probe/run-1"), {"api_token": "x"})
-
-
-def test_a_second_language_stands_beside_the_first(tmp_path):
-    run = tmp_path / "run"
-    assert folder_for(run, "ko") == run
-    run.mkdir()
-    (run / "report.json").write_text('{"language": "en"}')
-    assert folder_for(run, "en") == run
-    assert folder_for(run, "ko") == run / "ko"

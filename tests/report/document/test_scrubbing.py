@@ -7,6 +7,10 @@ import nbformat.v4 as v4
 from deadzone.report.document.execution import machine_folders, scrubbed, without_paths
 
 
+def shown(kind, text):
+    return v4.new_output("display_data", data={kind: text})
+
+
 def executed(home, seconds):
     return v4.new_notebook(
         metadata={
@@ -26,12 +30,9 @@ def executed(home, seconds):
                 metadata={"papermill": {"duration": seconds}},
                 outputs=[
                     v4.new_output(
-                        "stream", name="stderr", text=f"{sys.prefix}/lib/x.py:1: UserWarning"
+                        "stream", name="stderr", text=f"{sys.prefix}/lib/x.py:1: Warning"
                     ),
-                    v4.new_output(
-                        "display_data",
-                        data={"text/plain": f"wrote {home}/data, {Path.home()}/.cache and a/b"},
-                    ),
+                    shown("text/plain", f"wrote {home}/data, {Path.home()}/.cache and a/b"),
                 ],
             )
         ],
@@ -51,12 +52,9 @@ def drawn(clip):
         f'<svg><g id="axes_1"><path clip-path="url(#p{clip})"/></g><clipPath id="p{clip}"/><path '
         'id="m0123456789"/></svg>'
     )
-    cell = v4.new_code_cell(
-        "", outputs=[v4.new_output("display_data", data={"image/svg+xml": svg})]
-    )
-    return scrubbed(v4.new_notebook(cells=[cell]))["cells"][0]["outputs"][0]["data"][
-        "image/svg+xml"
-    ]
+    cell = v4.new_code_cell("", outputs=[shown("image/svg+xml", svg)])
+    [output] = scrubbed(v4.new_notebook(cells=[cell]))["cells"][0]["outputs"]
+    return output["data"]["image/svg+xml"]
 
 
 def test_a_drawing_has_the_same_ids_whatever_the_last_bits_of_its_places():

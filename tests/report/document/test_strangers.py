@@ -58,19 +58,11 @@ def published(tmp_path_factory):
         )
         for number in range(12):
             level = LEVELS[number % 3]
-            wrong = (
-                {"status": "failed", "exit_code": 1, "error": HOSTILE} if number in (1, 4) else {}
-            )
-            line = record(
-                number + 1, level, 1 + number % 3 + number / 100, number // 3 + 1, **wrong
-            )
-            run.append(
-                {
-                    **line,
-                    "levels": {"mode": level},
-                    "distrust_reason": HOSTILE if number == 5 else None,
-                }
-            )
+            wrong = {"status": "failed", "exit_code": 1, "error": HOSTILE}
+            changes = {"levels": {"mode": level}, **(wrong if number in (1, 4) else {})}
+            changes["distrust_reason"] = HOSTILE if number == 5 else None
+            wall = 1 + number % 3 + number / 100
+            run.append(record(number + 1, level, wall, number // 3 + 1, **changes))
         run.write_tables()
         (run.folder / "provenance.json").write_text(
             json.dumps({**PROVENANCE, "host": HOSTILE, "cpu_model": HOSTILE})
@@ -83,9 +75,6 @@ def test_a_page_does_nothing_that_a_stranger_wrote(published):
     assert "alert(1)" in page and "alert(4)" in page, "it is there, as text"
     assert not Elements(page).active
     assert "{{7*7}}" in page
-
-
-def test_the_front_page_and_the_index_do_nothing_either(published):
     assert not Elements(published.front.read_text()).active
 
 

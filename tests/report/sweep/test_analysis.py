@@ -3,8 +3,8 @@
 from dataclasses import replace
 from math import exp
 from random import Random
-from xml.etree import ElementTree
 
+import pandas as pd
 import pytest
 
 from deadzone.analysis.phases.heeding import doubt_of, withholding
@@ -16,12 +16,8 @@ from deadzone.report.sweep.source import load_source
 
 def said(blocks):
     """All sentences of some blocks."""
-    return " ".join(
-        str(part)
-        for block in blocks
-        if isinstance(block, Prose)
-        for part in (block.heading, *block.paragraphs)
-    )
+    prose = (block for block in blocks if isinstance(block, Prose))
+    return " ".join(str(part) for one in prose for part in (one.heading, *one.paragraphs))
 
 
 def failing(level, error="boom"):
@@ -51,7 +47,6 @@ def test_a_sound_run_gives_every_section(analysed):
     report = analysed()
     assert report.analysis.advice.setting == 2
     assert "Set 2 cores: " in report.title().verdict
-    assert "within one level of the machine's 2" in said([report.verdict()])
     assert report.title().date == "2026-03-05T10:20:30+00:00"
     assert not report.title().doubts
     kinds = {type(block) for block in everything(report)}
@@ -69,19 +64,6 @@ def test_what_noise_hides_is_named_to_those_who_ask_for_it_anyway(make_run):
     assert not doubt_of(findings) and withholding(findings) is None
     assert analyse(source).advice.reason.startswith("No setting yet: noise hides")
     assert analyse(source, anyway=True).advice.setting is not None
-
-
-def test_who_points_at_a_trial_is_told_what_it_is(analysed):
-    """Without a script: browsers show the title of a mark."""
-    disturbed = {"trusted": False, "distrust_reason": "another <b>program</b> ran"}
-    report = analysed(lambda line: {**line, **disturbed} if line["trial"] == 7 else line)
-    drawing = ElementTree.fromstring(report.figures()[0].svg)
-    told = [title.text for title in drawing.iter("{http://www.w3.org/2000/svg}title")]
-    assert len(told) == 32
-    assert sum(", block 1: " in text for text in told) == 7
-    (untrusted,) = [text for text in told if "not trusted" in text]
-    assert untrusted.startswith("trial 7, attempt 1: ")
-    assert untrusted.endswith("not trusted: another <b>program</b> ran")
 
 
 def test_a_level_on_which_every_trial_failed_is_named_first(analysed):
@@ -112,7 +94,7 @@ def test_a_run_without_any_sound_trial_says_so_instead_of_a_verdict(analysed):
     assert "No phases could be fitted" in report.title().verdict
     assert "does not support a recommendation" in said([report.verdict()])
     assert "no phases to show" in said(report.phases())
-    assert "0 of 32 trials ended well" in report.figures()[0].caption
+    assert report.figures() == []
     (failures,) = [block for block in report.exceptions() if getattr(block, "id", "") == "failures"]
     assert failures.frame.shape[0] == 8
     assert "None of the 32 trials ended well" in said([report.verdict()])
@@ -135,13 +117,9 @@ def test_a_limit_above_the_machines_cores_is_never_recommended(analysed):
     nothing to give."""
 
     def lucky(line):
-        faster = {2.5: 0.8, 3: 0.85}.get(line["levels"]["cpu_limit"], 1)
-        return {
-            **line,
-            "wall_s": line["wall_s"] * faster,
-            "trusted": line["block"] == 1,
-            "distrust_reason": None if line["block"] == 1 else "other processes used 1.00 cores",
-        }
+        wall = line["wall_s"] * {2.5: 0.8, 3: 0.85}.get(line["levels"]["cpu_limit"], 1)
+        line = line if line["block"] == 1 else untrusted()(line)
+        return {**line, "wall_s": wall}
 
     advice = analysed(lucky).analysis.advice
     assert max(advice.tied) <= 2 and advice.setting <= 2
@@ -178,17 +156,14 @@ def test_every_verdict_points_to_figure_row_table_and_command(analysed):
     assert targets == ["response", "settings-5", "trials.parquet", "reproduce"]
     limits = next(block for block in report.face() if isinstance(block, Prose))
     assert [item.target for item in limits.paragraphs[0].evidence] == ["phases-1"]
-    assert "within one level of the machine's 2" in said([report.verdict()])
 
 
 def test_a_plain_table_needs_no_provenance(tmp_path):
     table = tmp_path / "table.csv"
-    table.write_text(
-        "cpu_limit,wall_s\n" + "\n".join(f"{x},{4 / min(x, 2)}" for x in (1, 1, 2, 2, 3, 3, 4, 4))
-    )
-    report = SweepReport(
-        analyse(load_source(table=str(table), knob="cpu_limit", response="wall_s"))
-    )
+    rows = [(x, 4 / min(x, 2)) for x in (1, 1, 2, 2, 3, 3, 4, 4)]
+    pd.DataFrame(rows, columns=["cpu_limit", "wall_s"]).to_csv(table, index=False)
+    source = load_source(table=str(table), knob="cpu_limit", response="wall_s")
+    report = SweepReport(analyse(source))
     assert "deadzone fit" in report.provenance()[0].lines[0]
 
 
@@ -202,12 +177,9 @@ def test_a_second_factor_gives_a_section_a_slice_with_ids_of_their_own(tmp_path,
         for r in range(3)
     ]
     table = tmp_path / "grid.csv"
-    table.write_text(
-        "cores,threads,latency_ms\n" + "\n".join(",".join(map(str, row)) for row in rows)
-    )
-    report = SweepReport(
-        analyse(load_source(table=str(table), knob="threads", response="latency_ms", by="cores"))
-    )
+    pd.DataFrame(rows, columns=["cores", "threads", "latency_ms"]).to_csv(table, index=False)
+    asked = {"knob": "threads", "response": "latency_ms", "by": "cores"}
+    report = SweepReport(analyse(load_source(table=str(table), **asked)))
     blocks = everything(report)
     Names(blocks)
     assert [block.id for block in report.figures()] == ["response", "slice-2-response"]

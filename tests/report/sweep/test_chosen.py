@@ -4,9 +4,8 @@ other sweeps."""
 import json
 
 from deadzone.language.messages import speaking
-from deadzone.report.document.display import Figure, Prose
 from deadzone.report.sweep.analysis import analyse
-from deadzone.report.sweep.chosen import _setting, chosen_trials
+from deadzone.report.sweep.chosen import chosen_trials
 from deadzone.report.sweep.report import SweepReport
 from deadzone.report.sweep.source import load_source
 
@@ -29,24 +28,19 @@ BATCHES = [
 ]
 
 
-def test_batches_and_the_end_are_shown_with_their_reasons(make_run):
+def test_batches_and_the_end_are_said_with_their_reasons(make_run):
     run = make_run()
     (run.folder / "batches.jsonl").write_text("".join(json.dumps(one) + "\n" for one in BATCHES))
     source = load_source(str(run.folder))
-    figure, end = chosen_trials(source)
-    assert isinstance(figure, Figure) and isinstance(end, Prose)
-    assert figure.caption.startswith("3 trials in 1 batch")
-    assert [str(one) for one in end.paragraphs] == ["It is known.", "Still open: Where it ends."]
-    blocks = SweepReport(analyse(source)).adaptive()
-    assert "batches" in [getattr(one, "id", "") for one in blocks]
+    (said,) = SweepReport(analyse(source)).adaptive()
+    assert [*map(str, said.paragraphs)] == [
+        "3 trials in 1 batch, in random order.",
+        "It is known.",
+        "Still open: Where it ends.",
+    ]
     with speaking("ko"):
-        figure, end = chosen_trials(source)
-    assert "3회" in figure.caption and "알았습니다." in str(end.paragraphs[0])
-
-
-def test_a_level_has_the_name_that_the_curve_gives_it():
-    assert [_setting({"cpu_limit": level}) for level in (0.5, "none")] == ["0.5", "no limit"]
-    assert _setting({"codec": "none"}) == "none"
+        (said,) = chosen_trials(source)
+    assert "3회" in said.paragraphs[0] and "알았습니다." in str(said.paragraphs[1])
 
 
 def test_a_sweep_whose_plan_was_made_beforehand_shows_nothing(make_run):

@@ -1,4 +1,4 @@
-from deadzone.report.sweep.claims import ClaimVerdict, claims_table, evidence_of
+from deadzone.report.sweep.claims import ClaimVerdict, claims_table
 
 JUDGED = (
     ClaimVerdict("good", "It scales", "It does", "supported", ("response",)),
@@ -16,12 +16,3 @@ def test_a_row_sets_claim_verdict_and_finding_side_by_side():
         "4 claims: 1 supported, 1 in part, 1 not shown, 1 contradicted, 0 not measured; with 95 % "
         "confidence, not one of these verdicts is wrong."
     )
-
-
-def test_what_does_not_stand_points_to_its_evidence():
-    said = evidence_of(JUDGED).paragraphs
-    assert [str(claim) for claim in said] == [
-        "It always scales: in part.",
-        "It is twice as fast: contradicted.",
-    ]
-    assert [evidence.target for evidence in said[0].evidence] == ["response", "phases"]

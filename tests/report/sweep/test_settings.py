@@ -25,7 +25,7 @@ def test_words_end_in_a_verdict_a_figure_and_a_table(tmp_path):
     assert "Set tool zstd: " in report.title().verdict
     assert "sure to be within" in str(report.verdict())
     (figure,) = report.figures()
-    assert isinstance(figure, Figure) and figure.is_face and "zstd" in figure.caption
+    assert isinstance(figure, Figure) and figure.id == "response" and "zstd" in figure.caption
     table = report.treatments()[0]
     assert isinstance(table, Table)
     assert table.frame.iloc[:, 0].tolist() == ["tool zstd", "tool gzip", "tool xz"]
@@ -49,7 +49,7 @@ def test_a_level_apart_is_in_a_figure_of_its_own_beside_the_curve(tmp_path):
     ]
     report = report_of(tmp_path, rows, ["depth", "wall_s"], knob="depth")
     curve, settings = report.figures()
-    assert curve.is_face and not settings.is_face
+    assert (curve.id, settings.id) == ("response", "settings-figure")
     assert report.treatments()[0].frame.iloc[:, 0].tolist() == [
         f"depth {d}" for d in (0, 1, 2, 4, 8)
     ]

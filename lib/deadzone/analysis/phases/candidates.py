@@ -15,13 +15,12 @@ import pandas as pd
 from deadzone.analysis.phases.level_estimates import LevelEstimates, estimate_levels, level_medians
 from deadzone.analysis.phases.own_values import FEWEST_AGREEING, own_errors
 from deadzone.analysis.phases.quantities import level_number
-from deadzone.analysis.phases.quantities import response as response_text
 from deadzone.analysis.phases.quantities import setting as setting_text
 from deadzone.analysis.phases.range_end import ends_improving
 from deadzone.analysis.phases.result import PhaseResult
 from deadzone.analysis.records import plain
 from deadzone.analysis.response_scale import RATIO_SCALE, ResponseScale
-from deadzone.language.messages import N_, _, say
+from deadzone.language.messages import _
 from deadzone.study.direction import GoalFrom
 from deadzone.study.levels import NONE, read_level
 
@@ -276,18 +275,6 @@ def level_text(model: PhaseResult, level: float) -> str:
     if setting == NONE:
         return _("no limit")
     return setting if isinstance(setting, str) else level_number(float(setting), model.knob)
-
-
-def trial_text(model: PhaseResult, trial: Mapping[Any, Any]) -> str:
-    """What a reader who points at a trial is told of it. trial: a row of `model.trials`."""
-    text = (
-        N_("trial {trial}, block {block}: {level}, {value}; flagged as an outlier")
-        if trial["outlier"]
-        else N_("trial {trial}, block {block}: {level}, {value}")
-    )
-    level = setting_text(setting_at(model, float(trial["level"])), model.knob)
-    value = response_text(float(trial["corrected"]), model.response)
-    return say(text, trial=trial["trial"], block=trial["block"], level=level, value=value)
 
 
 def setting_at(model: PhaseResult, level: float) -> Any:

@@ -21,7 +21,6 @@ from deadzone.signatures import with_options_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
     from deadzone.analysis.phases.candidates import Candidates
 
@@ -170,20 +169,15 @@ class PhaseModels(Mapping[Any, PhaseModel]):
             f"{self.by} = {value}\n{model.summary()}" for value, model in self.models.items()
         )
 
-    def plot(
-        self, ax: Axes | None = None, *, columns: int | None = None, **style: Any
-    ) -> Axes | Figure:
-        """Draw every slice: into axes, a colour each, and they are returned; or each into a panel
-        of a figure, which is returned.
+    def plot(self, ax: Axes | None = None, **style: Any) -> Axes:
+        """Draw every slice, a colour each; returns the axes. style: of the curves, see
+        `PhaseModel.plot`."""
+        from deadzone.analysis.phases.plot import plot
 
-        columns: panels side by side. style: of the curves in `ax`, see `PhaseModel.plot`.
-        """
-        from deadzone.analysis.phases.plot import plot, plot_slices
-
-        if ax is None:
-            return plot_slices(self.by, self.models, columns=columns)
         for number, (value, model) in enumerate(self.models.items()):
-            plot(model, ax=ax, **{"color": f"C{number}", "label": f"{self.by} = {value}", **style})
+            look = {"color": f"C{number}", "label": f"{self.by} = {value}", **style}
+            ax = plot(model, ax=ax, **look)
+        assert ax is not None
         return ax
 
     def _repr_html_(self) -> str:

@@ -1,14 +1,13 @@
 """The picture of a phase model in a terminal: trials, fit, phases, tied settings and the
 recommended one, in text.
 
-The curve is drawn in Braille dots, two by four a character (U+2800), or in ASCII. It is drawn here
+The curve is drawn in Braille dots, two by four a character (U+2800). It is drawn here
 and not by a library: plotext 5.3 has no ASCII frame and its functions are gone in 6.1, and rich
 draws tables but no curves.
 """
 
 import textwrap
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 from unicodedata import east_asian_width
 
@@ -34,30 +33,10 @@ DOTS = ((0x01, 0x08), (0x02, 0x10), (0x04, 0x20), (0x40, 0x80))
 """The dots of a Braille character by row and column."""
 
 
-@dataclass(frozen=True)
-class Marks:
-    """The characters of a picture."""
-
-    trial: str
-    apart: str
-    outlier: str
-    setting: str
-    tied: str
-    upright: str
-    corner: str
-    across: str
-    guide: str
-    phases: dict[str, str]
-
-
-UNICODE = Marks(
-    "●", "◆", "×", "▲", "■", "│", "└", "─", "┊",
-    {"linear": "─", "dead_zone": "╱", "breakthrough": "━", "plateau": "┄", "reversal": "╲"},
-)  # fmt: skip
-ASCII = Marks(
-    "o", "@", "x", "^", "#", "|", "+", "-", ":",
-    {"linear": "-", "dead_zone": "/", "breakthrough": "=", "plateau": ".", "reversal": "\\"},
-)  # fmt: skip
+TRIAL, APART, OUTLIER, SETTING, TIED, UPRIGHT, GUIDE = "●◆×▲■│┊"
+PHASE_MARKS = {
+    "linear": "─", "dead_zone": "╱", "breakthrough": "━", "plateau": "┄", "reversal": "╲",
+}  # fmt: skip
 
 
 class Canvas:
@@ -102,14 +81,11 @@ def picture(
     width: int,
     *,
     coloured: bool = False,
-    plain: bool = False,
 ) -> str:
     """The picture of a phase model, at most `width` characters wide.
 
-    advice: the recommendation to mark. coloured: with colours of terminals that know 256. plain: in
-    ASCII alone.
+    advice: the recommendation to mark. coloured: with colours of terminals that know 256.
     """
-    marks = ASCII if plain else UNICODE
     width = min(max(width, LEAST_WIDTH), MOST_WIDTH)
     height = min(max(width // 7, LEAST_HEIGHT), MOST_HEIGHT)
     shown = drawing_of(model, advice)
@@ -138,34 +114,34 @@ def picture(
     for row, text in y_ticks.items():
         canvas.write(left - 1 - width_of(text), row + 1, text, MUTED)
     for row in range(1, rows + 1):
-        canvas.write(left, row, marks.upright, MUTED)
-    canvas.write(left, rows + 1, marks.corner + marks.across * (columns + 1), MUTED)
+        canvas.write(left, row, UPRIGHT, MUTED)
+    canvas.write(left, rows + 1, "└" + "─" * (columns + 1), MUTED)
     if (setting := shown.setting) is not None:
         for row in range(1, rows + 1):
-            canvas.write(x_of(setting), row, marks.guide, RECOMMENDED_COLOUR)
-    _draw_phases(canvas, model, marks, x_of)
-    _draw_fit(canvas, model, marks, x_of, y_of, plain)
+            canvas.write(x_of(setting), row, GUIDE, RECOMMENDED_COLOUR)
+    _draw_phases(canvas, model, x_of)
+    _draw_fit(canvas, model, x_of, y_of)
     for trial in model.trials.to_dict("records"):
-        mark, colour = (marks.outlier, OUTLIER_COLOUR) if trial["outlier"] else (marks.trial, "")
+        mark, colour = (OUTLIER, OUTLIER_COLOUR) if trial["outlier"] else (TRIAL, "")
         canvas.write(x_of(trial["level"]), y_of(trial["corrected"]), mark, colour)
     for place, alone in beside.items():
         for line in range(y_of(alone["high"]), y_of(alone["low"]) + 1):
-            canvas.write(x_of(place), line, marks.upright)
-        canvas.write(x_of(place), y_of(alone["estimate"]), marks.apart)
+            canvas.write(x_of(place), line, UPRIGHT)
+        canvas.write(x_of(place), y_of(alone["estimate"]), APART)
     texts = {place: str(row["setting"]) for place, row in beside.items()}
     _draw_levels(canvas, model, x_of, rows + 2, texts, [] if setting is None else [setting])
     for place in shown.tied:
-        canvas.write(x_of(place), rows + 3, marks.tied, RECOMMENDED_COLOUR)
+        canvas.write(x_of(place), rows + 3, TIED, RECOMMENDED_COLOUR)
     if setting is not None:
-        canvas.write(x_of(setting), rows + 3, marks.setting, RECOMMENDED_COLOUR)
+        canvas.write(x_of(setting), rows + 3, SETTING, RECOMMENDED_COLOUR)
     legend = _(
         "{trial} trial   {tied} not told apart from the best   {setting} recommended",
-        trial=marks.trial,
-        tied=marks.tied,
-        setting=marks.setting,
+        trial=TRIAL,
+        tied=TIED,
+        setting=SETTING,
     )
     if beside:
-        legend = _("{legend}   {apart} apart", legend=legend, apart=marks.apart)
+        legend = _("{legend}   {apart} apart", legend=legend, apart=APART)
     title = _(
         "{response} over {knob}", response=axis_label(model.response), knob=axis_label(model.knob)
     )
@@ -180,36 +156,28 @@ def width_of(text: str) -> int:
     return sum(2 if east_asian_width(letter) in "WF" else 1 for letter in text)
 
 
-def _draw_phases(
-    canvas: Canvas, model: PhaseModel, marks: Marks, x_of: Callable[[float], int]
-) -> None:
+def _draw_phases(canvas: Canvas, model: PhaseModel, x_of: Callable[[float], int]) -> None:
     """A bar along the top: each phase in its own pattern and colour, with its name where there is
     room."""
     for phase in model.phases.to_dict("records"):
         style = PHASE_STYLES[phase["label"]]
         start, stop = x_of(phase["start"]), x_of(phase["stop"])
-        canvas.write(start, 0, marks.phases[style.label] * (stop - start + 1), style.colour)
-        canvas.write(start, 0, marks.upright, style.colour)
+        canvas.write(start, 0, PHASE_MARKS[style.label] * (stop - start + 1), style.colour)
+        canvas.write(start, 0, UPRIGHT, style.colour)
         name = f" {style.name} "
         if (room := stop - start - 1 - width_of(name)) >= 0:
             canvas.write(start + 1 + room // 2, 0, name, style.colour)
-    canvas.write(x_of(float(model.levels["level"].max())), 0, marks.upright, style.colour)
+    canvas.write(x_of(float(model.levels["level"].max())), 0, UPRIGHT, style.colour)
 
 
-def _draw_fit(
-    canvas: Canvas, model: PhaseModel, marks: Marks, x_of: Callable, y_of: Callable, plain: bool
-) -> None:
+def _draw_fit(canvas: Canvas, model: PhaseModel, x_of: Callable, y_of: Callable) -> None:
     """The fitted curve, straight on the axes of the fit, in the colours of its phases."""
     colours = [PHASE_STYLES[label].colour for label in model.phases["label"]]
     at, (values,) = path(model, ("fitted",), 8 * MOST_WIDTH)
     starts = model.phases["start"].to_numpy(float)
     phases = np.maximum(np.searchsorted(starts, at + 1e-9 * np.abs(at), side="right") - 1, 0)
-    parts = (1, 1) if plain else (2, 4)
-    for x, y, phase in zip(x_of(at, parts[0]), y_of(values, parts[1]), phases, strict=True):
-        if plain:
-            canvas.write(x, y, ".", colours[phase])
-        else:
-            canvas.dot(x, y, colours[phase])
+    for x, y, phase in zip(x_of(at, 2), y_of(values, 4), phases, strict=True):
+        canvas.dot(x, y, colours[phase])
 
 
 def _draw_levels(

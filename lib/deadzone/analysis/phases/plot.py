@@ -1,10 +1,10 @@
-"""The figures of phase models, one or several slices side by side: every trial, the fitted curve,
-its phases, and the setting to choose."""
+"""The figures of phase models: every trial, the fitted curve, its phases, and the setting to
+choose."""
 
 from __future__ import annotations
 
-import math
 import re
+import textwrap
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 from unicodedata import east_asian_width
@@ -13,7 +13,7 @@ import numpy as np
 
 from deadzone import style
 from deadzone.analysis.phases import plot_axes
-from deadzone.analysis.phases.candidates import level_text, slice_name, trial_text
+from deadzone.analysis.phases.candidates import level_text
 from deadzone.analysis.phases.drawing import Drawing, drawing_of, path
 from deadzone.analysis.phases.quantities import axis_label
 from deadzone.analysis.phases.recommend import Recommendation, recommend
@@ -22,16 +22,10 @@ from deadzone.language.messages import N_, _, say
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 FIGURE_SIZE = (style.WIDTH_IN, 3.9)
 """Inches: the width of a report's text column, and a height at which slopes near 1 look like 45
 degrees."""
-
-PANEL = (4.8, 3.6)
-"""Inches of one panel of several: wide enough for the names of five phases in two rows."""
-
-MOST_COLUMNS = 3
 
 LEGEND_POINTS = 36
 """Distance of the legend from the axes: the tick labels and the name of the axis stand between
@@ -43,19 +37,16 @@ LEGEND_COLUMN = 1.9
 STRIP_POINTS = 10
 """Height kept free of data above the axis, for the strip of tied settings."""
 
-BREAKS = re.compile(r"(?<!\d) | (?![\w%])")
-"""Spaces at which a title may be broken."""
+UNIT_SPACE = re.compile(r"(?<=\d) (?=[\w%])")
+"""A space at which a title is not broken: between a number and its unit."""
 
 POINTS = 400
 """Of the curve as it is drawn."""
 
 POINTS_OF_AN_INCH = 72
-CHARACTER_WIDTH = 0.56
+NARROW, WIDE = 0.56, 1.0
 """Mean width of a bold letter of the project's font, as a share of the font size (measured in the
-titles)."""
-
-WIDE_CHARACTER_WIDTH = 1.0
-"""Width of a Korean syllable, as a share of the font size: it fills a square."""
+titles), and width of a Korean syllable, which fills a square."""
 
 MOST_SEARCHED = 1_000
 """With more trials than this the legend of a curve laid over another stands in a corner, wherever
@@ -100,7 +91,7 @@ def plot(
         apart = _draw(model, ax, advice, label)
         if legend:
             _explain(ax, is_own)
-        _settle([(model, ax, headline(model, advice) if title is None else title, apart)], slot)
+        _settle(model, ax, headline(model, advice) if title is None else title, apart, slot)
     return ax
 
 
@@ -135,52 +126,6 @@ def _draw_over(model: PhaseResult, ax: Axes, shown: Drawing, color: Any, label: 
     )
 
 
-def plot_slices(
-    by: str, models: Mapping[Any, PhaseResult], *, columns: int | None = None
-) -> Figure:
-    """Draw every slice into a panel of its own, in the order of the second factor.
-
-    columns: panels side by side, by default as many as keep the figure about square, at most
-    MOST_COLUMNS. Returns the figure. Each panel is titled with its slice and what was found there;
-    the axes are not shared, because slices may differ by orders of magnitude.
-    """
-    import matplotlib.pyplot as plt
-
-    across = columns or min(math.ceil(math.sqrt(len(models))), MOST_COLUMNS)
-    down = math.ceil(len(models) / across)
-    with style.figure_style():
-        size = (PANEL[0] * across, PANEL[1] * down)
-        figure, grid = plt.subplots(down, across, figsize=size, layout="constrained", squeeze=False)
-        axes = list(grid.flat)[: len(models)]
-        for ax in list(grid.flat)[len(models) :]:
-            ax.remove()
-        panels = []
-        for ax, (value, model) in zip(axes, models.items(), strict=True):
-            advice = recommend(model)
-            title = f"{slice_name(by, value)}: {headline(model, advice)}"
-            panels.append((model, ax, title, _draw(model, ax, advice)))
-        _settle(panels)
-        _share_legend(figure, axes)
-    return figure
-
-
-def _share_legend(figure: Figure, panels: list[Any]) -> None:
-    """One legend for all panels: each mark once, the recommended settings under one name."""
-    marks: dict[str, Any] = {}
-    for ax in panels:
-        for handle, label in zip(*ax.get_legend_handles_labels(), strict=True):
-            marks.setdefault(label.split(":")[0], handle)
-    columns = max(int(figure.get_figwidth() / LEGEND_COLUMN), 1)
-    figure.legend(
-        marks.values(),
-        marks.keys(),
-        loc="outside lower left",
-        ncols=columns,
-        fontsize=8,
-        frameon=False,
-    )
-
-
 def _draw(
     model: PhaseResult, ax: Axes, advice: Recommendation, label: str = ""
 ) -> dict[float, str]:
@@ -198,18 +143,15 @@ def _draw(
 
 
 def _settle(
-    panels: Sequence[tuple[PhaseResult, Axes, str, Mapping[float, str]]], slot: Any = "left"
+    model: PhaseResult, ax: Axes, title: str, apart: Mapping[float, str], slot: Any
 ) -> None:
-    """What depends on the size that the axes end up with, for all panels of a figure at once: the
-    layout takes long."""
-    _lay_out(panels[0][1])
-    for _model, ax, title, _apart in panels:
-        _set_title(ax, title, slot)
-        ax.margins(x=0.03)
-        plot_axes.plain_values(ax)
-    _lay_out(panels[0][1])
-    for model, ax, _title, apart in panels:
-        _finish(model, ax, apart)
+    """What depends on the size that the axes end up with."""
+    _lay_out(ax)
+    _set_title(ax, title, slot)
+    ax.margins(x=0.03)
+    plot_axes.plain_values(ax)
+    _lay_out(ax)
+    _finish(model, ax, apart)
 
 
 def _lay_out(ax: Axes) -> None:
@@ -261,7 +203,7 @@ def _draw_trials(model: PhaseResult, ax: Axes, color: Any = None) -> None:
     size = float(np.clip(20 * (100 / len(trials)) ** 0.5, 5, 20))
     for part, is_sound in ((trials[~flagged], True), (trials[flagged], False)):
         if len(part):
-            drawn = ax.scatter(
+            ax.scatter(
                 part["level"],
                 part["corrected"],
                 s=size if is_sound else 34,
@@ -276,10 +218,6 @@ def _draw_trials(model: PhaseResult, ax: Axes, color: Any = None) -> None:
                 else say(N_("trial") if is_sound else N_("trial flagged as outlier")),
                 rasterized=len(part) > style.MOST_DRAWN,
             )
-            if part["block"].notna().all() and len(part) <= style.MOST_DRAWN:
-                drawn.set_urls(
-                    [style.HOVER + trial_text(model, row) for row in part.to_dict("records")]
-                )
 
 
 def _draw_apart(ax: Axes, shown: Drawing) -> None:
@@ -354,55 +292,25 @@ def _set_title(ax: Axes, text: str, slot: Any) -> None:
     figure: Any = ax.figure
     width = ax.get_window_extent().width / figure.dpi * POINTS_OF_AN_INCH
     size = float(ax.title.get_fontsize())
-    lines = "\n".join(_wrapped(text, width / size))
+    wide = sum(WIDE if east_asian_width(letter) in "WF" else NARROW for letter in text) / len(text)
+    unbroken = UNIT_SPACE.sub("\N{NO-BREAK SPACE}", text)
+    lines = textwrap.fill(unbroken, max(int(width / size / wide), 1), break_on_hyphens=False)
     ax.set_title(lines, loc=slot, multialignment="left", color=style.INK)
-
-
-def _wrapped(text: str, width: float) -> list[str]:
-    """Lines of at most `width` font sizes, broken at spaces but none between a number and its unit;
-    Chinese, Japanese and Korean letters are wide."""
-    lines: list[str] = []
-    used = 0.0
-    for word in BREAKS.split(text):
-        needed = sum(
-            WIDE_CHARACTER_WIDTH if east_asian_width(letter) in "WF" else CHARACTER_WIDTH
-            for letter in word
-        )
-        if lines and used + CHARACTER_WIDTH + needed <= width:
-            lines[-1] += f" {word}"
-            used += CHARACTER_WIDTH + needed
-        else:
-            lines.append(word)
-            used = needed
-    return lines
 
 
 def _explain(ax: Axes, is_own: bool) -> None:
     """The legend, in as many columns as fit: at the foot of a figure of our own, else below the
     axes."""
-    from matplotlib.transforms import ScaledTranslation
-
     figure: Any = ax.figure
     width = figure.get_figwidth() if is_own else ax.get_window_extent().width / figure.dpi
     columns = max(min(int(width / LEGEND_COLUMN), 3), 1)
-    text: dict[str, Any] = {
-        "fontsize": 8,
-        "frameon": False,
-        "handletextpad": 0.5,
-        "columnspacing": 1.2,
-    }
+    text: dict[str, Any] = {"fontsize": 8, "frameon": False, "ncols": columns}
+    text |= {"handletextpad": 0.5, "columnspacing": 1.2}
     if is_own:
-        figure.legend(loc="outside lower left", ncols=columns, **text)
+        figure.legend(loc="outside lower left", **text)
         return
-    below = ax.transAxes + ScaledTranslation(
-        0, -LEGEND_POINTS / POINTS_OF_AN_INCH, figure.dpi_scale_trans
-    )
-    corner: dict[str, Any] = {
-        "loc": "upper left",
-        "bbox_to_anchor": (0, 0),
-        "bbox_transform": below,
-    }
-    ax.legend(**corner, borderaxespad=0.0, ncols=columns, **text)
+    below = LEGEND_POINTS / POINTS_OF_AN_INCH / (ax.get_window_extent().height / figure.dpi)
+    ax.legend(loc="upper left", bbox_to_anchor=(0, -below), borderaxespad=0.0, **text)
 
 
 def _finish(model: PhaseResult, ax: Axes, apart: Mapping[float, str]) -> None:

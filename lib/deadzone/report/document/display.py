@@ -54,6 +54,9 @@ if TYPE_CHECKING:
 MIME = "application/vnd.deadzone.block+json"
 """MIME type of a block as data, in the outputs of an executed notebook."""
 
+PLAIN = "application/vnd.deadzone.plain+json"
+"""The same of a data frame or a summary, which takes its caption from the notebook."""
+
 
 @dataclass(frozen=True)
 class Evidence:
@@ -108,7 +111,7 @@ class Block:
 class Title(Block):
     """The head of a report; one a notebook, and its first block.
 
-    title, subtitle: one line each. abstract: what was asked and found. doubts: what a reader must
+    title, subtitle: one line each. doubts: what a reader must
     know before anything else. facts: names and values beneath the title, such as study, date and
     host. date: of what is reported (ISO 8601; not of the publishing). study, run_id, host, verdict:
     for the index of all reports. language: that the report is written in.
@@ -117,7 +120,6 @@ class Title(Block):
     kind = "title"
     title: str
     subtitle: str = ""
-    abstract: tuple[Paragraph, ...] = ()
     doubts: tuple[str, ...] = ()
     facts: tuple[tuple[str, str], ...] = ()
     date: str = ""
@@ -128,9 +130,7 @@ class Title(Block):
     language: str = field(default_factory=spoken)
 
     def __repr__(self) -> str:
-        return "\n".join(
-            map(str, (self.title, self.subtitle, *self.abstract, *self.doubts))
-        ).strip()
+        return "\n".join(map(str, (self.title, self.subtitle, *self.doubts))).strip()
 
 
 @dataclass(frozen=True, repr=False)
@@ -273,8 +273,7 @@ class Figure(Block):
     """A drawing as SVG with a caption, and a description for readers who do not see it.
 
     caption: a true sentence made from the data. description: what the figure shows, in words. id:
-    for links. is_face: whether it stands for the report in the index (the first one does where none
-    says so).
+    for links.
     """
 
     kind = "figure"
@@ -282,12 +281,11 @@ class Figure(Block):
     caption: str
     description: str
     id: str = ""
-    is_face: bool = False
 
     @classmethod
     def of(cls, drawing: MatplotlibFigure, caption: str, description: str, **more: Any) -> Figure:
         """Take a matplotlib figure and close it; the same figure always gives the same bytes. more:
-        id, is_face."""
+        id."""
         return cls(svg_of(drawing), caption, description, **more)
 
     def to_json(self) -> dict[str, Any]:
@@ -328,7 +326,7 @@ KINDS: dict[str, type[Block]] = {
 
 def block_of(bundle: Mapping[str, Any]) -> Block | None:
     """The block of a notebook output's MIME bundle; None if it holds none."""
-    fields = bundle.get(MIME, {})
+    fields = bundle.get(MIME) or bundle.get(PLAIN, {})
     if fields.get("kind") not in KINDS:
         return None
     block: Block = TypeAdapter(KINDS[fields["kind"]]).validate_python(fields)
@@ -363,11 +361,7 @@ class Names:
                 self._register(part, "figure" if isinstance(part, Figure) else "table", counts)
             elif isinstance(part, Block) and (identity := getattr(part, "id", "")):
                 self._texts[identity] = getattr(part, "heading", "") or identity
-        claims = (
-            claim
-            for part in parts
-            for claim in (*getattr(part, "abstract", ()), *getattr(part, "paragraphs", ()))
-        )
+        claims = (claim for part in parts for claim in getattr(part, "paragraphs", ()))
         known = (item for claim in claims for item in self._known(claim))
         self.evidence = tuple(dict.fromkeys(known))
 

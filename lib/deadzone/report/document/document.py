@@ -6,7 +6,6 @@ shows the verdict comes first and cells tagged `appendix` last, each with the Ma
 notebook without a verdict keeps its order. Markdown whose cells all show nothing is left out.
 """
 
-import ast
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import takewhile
@@ -28,22 +27,9 @@ from deadzone.report.document.markdown import (
 )
 from deadzone.report.document.outputs import Markdown, Part, is_captioned, part_of
 
-ORIGINS = {
-    "given": N_("this report"),
-    "default": N_("default"),
-}
-
-
 PARAMETERS_TABLE = Layout(
-    columns={
-        N_("parameter"): "{name}",
-        N_("value"): "{value}",
-        N_("from"): (ORIGINS, "{origin}"),
-    },
-    caption=N_(
-        "{n} of {all} parameters of the notebook was set for this report.",
-        "{n} of {all} parameters of the notebook were set for this report.",
-    ),
+    columns={N_("parameter"): "{name}", N_("value"): "{value}"},
+    caption=N_("What the notebook was given for this report."),
 )
 
 NOTEBOOK_ONLY = "notebook-only"
@@ -53,8 +39,8 @@ report."""
 APPENDIX = "appendix"
 """Tag of a cell that is for those who look things up: it comes last."""
 
-PARAMETERS, INJECTED = "parameters", "injected-parameters"
-"""Tags of the cells with a notebook's defaults and with what papermill was given."""
+PARAMETERS = "parameters"
+"""Tag of the cell with a notebook's defaults."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,11 +59,8 @@ class Document:
 
     @property
     def face(self) -> Figure | None:
-        """The figure that stands for the report, None if it has none."""
-        figures = [part for part in self.parts if isinstance(part, Figure)]
-        return next(
-            (figure for figure in figures if figure.is_face), figures[0] if figures else None
-        )
+        """The figure that stands for the report in the index, the first; None if it has none."""
+        return next((part for part in self.parts if isinstance(part, Figure)), None)
 
 
 def read_notebook(path: Path) -> Any:
@@ -107,7 +90,7 @@ def document_of(
     title = next((part for part in parts if isinstance(part, Title)), None)
     verdict = next((part for part in parts if isinstance(part, Verdict)), None)
     title = title or (
-        verdict.head(*words) if verdict else Title(*words, verdict=_computed(notebook))
+        verdict.head(*words) if verdict else Title(*words, verdict=_computed(chapters))
     )
     title = replace(title, **head)
     parts = [title, *(part for part in parts if not isinstance(part, Title))]
@@ -139,19 +122,10 @@ class _Chapter:
         return (*([Markdown(self.guide)] if self.guide.strip() else []), *self.shown)
 
 
-def _computed(notebook: Any) -> str:
+def _computed(chapters: Iterable[_Chapter]) -> str:
     """The first paragraph in Markdown that a cell computed; empty without any."""
-    bundles = (
-        output.get("data", {}) for cell in notebook.cells for output in cell.get("outputs", ())
-    )
-    return next(
-        (
-            str(bundle["text/markdown"]).partition("\n\n")[0]
-            for bundle in bundles
-            if "text/markdown" in bundle
-        ),
-        "",
-    )
+    shown = (part for chapter in chapters for part in chapter.shown if isinstance(part, Markdown))
+    return next((part.source.partition("\n\n")[0] for part in shown), "")
 
 
 def _headed(cells: Iterable[Any]) -> tuple[tuple[str, str], list[Any]]:
@@ -236,40 +210,8 @@ def _in_order(chapters: Sequence[_Chapter]) -> list[_Chapter]:
 
 
 def _parameters(notebook: Any) -> list[Part]:
-    """The exact parameters: the notebook's defaults with what papermill was given in their
-    place."""
-    given = dict(notebook.metadata.get("papermill", {}).get("parameters", {}))
-    cells = {tag: cell for cell in notebook.cells for tag in cell.metadata.get("tags", [])}
-    if not given and INJECTED in cells:
-        given = _assigned(cells[INJECTED].source)
-    known = (_assigned(cells[PARAMETERS].source) if PARAMETERS in cells else {}) | given
-    if not known:
-        return []
-    rows = [
-        {"name": name, "value": _shown(value), "origin": "given" if name in given else "default"}
-        for name, value in known.items()
-        if name in given or value not in ("", None, [])
-    ]
-    return [
-        section(_("Parameters"), "parameters"),
-        Table.of(PARAMETERS_TABLE, rows, "parameters", n=len(given), all=len(known)),
-    ]
-
-
-def _assigned(source: str) -> dict[str, Any]:
-    """Names and values that a cell of plain assignments sets."""
-    values: dict[str, Any] = {}
-    for node in ast.parse(source).body:
-        match node:
-            case ast.Assign([ast.Name(name)], ast.expr() as value) | ast.AnnAssign(
-                ast.Name(name), _, ast.expr() as value
-            ):
-                try:
-                    values[name] = ast.literal_eval(value)
-                except ValueError:
-                    values[name] = ast.unparse(value)
-    return values
-
-
-def _shown(value: Any) -> str:
-    return "-" if value in ("", None) else str(value)
+    """The exact parameters that papermill was given."""
+    given = notebook.metadata.get("papermill", {}).get("parameters", {})
+    rows = [{"name": name, "value": value} for name, value in given.items()]
+    table = Table.of(PARAMETERS_TABLE, rows, "parameters")
+    return [section(_("Parameters"), "parameters"), table] if rows else []

@@ -9,16 +9,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from deadzone.style import HOVER, WIDTH_IN, figure_style
+from deadzone.style import RC_PARAMS, WIDTH_IN, figure_style
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 SVG = "image/svg+xml"
 """The type under which a notebook holds a drawing."""
-
-PLACE_DIGITS = 4
-"""Digits kept of the place of axes, as a share of the figure: a tenth of a point."""
 
 
 @contextmanager
@@ -35,7 +32,6 @@ def svg_of(drawing: Figure) -> str:
     import matplotlib.pyplot as plt
 
     _find_letters(drawing)
-    _settle(drawing)
     buffer = io.StringIO()
     with figure_style():
         drawing.savefig(
@@ -43,18 +39,7 @@ def svg_of(drawing: Figure) -> str:
         )
     plt.close(drawing)
     svg = buffer.getvalue()
-    return compacted(_with_titles(svg[svg.index("<svg") :]))
-
-
-def _with_titles(svg: str) -> str:
-    """Links that stand for what a mark is become titles, which browsers show to who points at it,
-    without a script."""
-    return re.sub(
-        rf'<a xlink:href="{HOVER}([^"]*)"[^>]*>(.*?)</a>',
-        r"<g><title>\1</title>\2</g>",
-        svg,
-        flags=re.DOTALL,
-    )
+    return compacted(numbered(svg[svg.index("<svg") :]))
 
 
 def compacted(svg: str) -> str:
@@ -77,42 +62,14 @@ def numbered(svg: str) -> str:
     return svg
 
 
-def _settle(drawing: Figure) -> None:
-    """Fix the places of the axes, rounded.
-
-    The solver of the layout ends a few last bits apart from one process to the next, and the ids
-    within an SVG are made from such numbers.
-    """
-    if engine := drawing.get_layout_engine():
-        engine.execute(drawing)
-    drawing.set_layout_engine("none")
-    for ax in drawing.axes:
-        x, y, width, height = (round(value, PLACE_DIGITS) for value in ax.get_position().bounds)
-        ax.set_position((x, y, width, height))
-
-
 def _find_letters(drawing: Figure) -> None:
-    """Give Korean letters in a drawing a font that has them; without one they are written as
-    question marks."""
+    """Give Korean letters in a drawing a font that has them."""
     from matplotlib.text import Text
 
-    from deadzone.report.document.fonts import (
-        KOREAN,
-        family_of,
-        korean_font,
-        needs_korean,
-        use_in_figures,
-    )
-    from deadzone.style import RC_PARAMS
+    from deadzone.report.document.fonts import KOREAN, use_in_figures
 
-    font = None
     for text in drawing.findobj(Text):
         assert isinstance(text, Text)
-        if not needs_korean(text.get_text()):
-            continue
-        font = font or korean_font()
-        if font is None:
-            text.set_text(KOREAN.sub("?", text.get_text()))
-        elif family_of(font) not in text.get_fontfamily():
-            use_in_figures(font)
+        if KOREAN.search(text.get_text()):
+            use_in_figures()
             text.set_fontfamily(RC_PARAMS["font.family"])

@@ -49,11 +49,12 @@ DRAWN = [
 """Options of a kernel whose figures are drawings, of the same bytes each time."""
 
 FIRST = (
-    "import os, numpy, pandas; os.environ.update({environment!r}); numpy.random.seed(0); "
-    "pandas.options.display.max_colwidth = None"
+    "import os, numpy; os.environ.update({environment!r}); numpy.random.seed(0); "
+    "from deadzone.report.document.frames import show_as_tables; "
+    "show_as_tables(get_ipython().display_formatter.mimebundle_formatter)"
 )
-"""What a kernel executes first: points that seaborn strews fall alike each time, and a sentence in
-a cell of a DataFrame is published whole."""
+"""What a kernel executes first: points that seaborn strews fall alike each time, and data frames
+and summaries are written as tables of the report."""
 
 LEAST_OPEN_FILES = 100
 """A kernel and its caller have up to eighty at once; with fewer they die without a word, or wait
@@ -65,25 +66,15 @@ LONGEST_SOCKET_NAME = 90
 INTERRUPT_TIMEOUT_S = 30.0
 """How long an interrupted notebook gets to clean up behind itself [s]."""
 
-TYPES: dict[str, tuple[Any, str]] = {
-    "str": (str, "a text, in quotes where it reads as a number"),
-    "float": (int | float, "a number"),
-    "list": (list, "a list"),
-    "dict": (Mapping, "a mapping"),
-}
-"""What a parameter of a declared type may be, and what messages call it."""
 
-
-def notebook_parameters(path: Path) -> dict[str, str]:
-    """Names of a notebook's parameters, and the type that each is declared with. Raises ReportError
-    if it cannot be read."""
+def notebook_parameters(path: Path) -> list[str]:
+    """Names of a notebook's parameters. Raises ReportError if it cannot be read."""
     import papermill
 
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            parameters = papermill.inspect_notebook(str(path))
-            return {name: parameter["inferred_type_name"] for name, parameter in parameters.items()}
+            return list(papermill.inspect_notebook(str(path)))
     except (OSError, ValueError) as error:
         raise ReportError(f"{path}: cannot be read as a notebook: {error}.") from error
 
@@ -95,14 +86,12 @@ def execute(
     environment: Mapping[str, str] | None = None,
     stderr: TextIO | None = None,
     interrupt: Callable[[], bool] | None = None,
-    meanwhile: Callable[[], None] | None = None,
 ) -> None:
     """Execute a notebook and write the result to output.
 
     environment: variables the kernel gets besides this process's own. stderr: shows what the cells
-    write to theirs. meanwhile: called once, while the kernel starts and works. interrupt: called
-    once if this process is interrupted; it asks the notebook to stop, and says whether that can
-    hear it and is waited for.
+    write to theirs. interrupt: called once if this process is interrupted; it asks the notebook to
+    stop, and says whether that can hear it and is waited for.
 
     Raises the DeadzoneError that a cell raised, or ReportError for any other failure in it, and
     where too few files may be open.
@@ -135,8 +124,6 @@ def execute(
 
     Thread(target=work, name=f"papermill {path.name}", daemon=True).start()
     try:
-        if meanwhile:
-            meanwhile()
         failure = ended.exception()  # Thread.join, interrupted, takes the thread for ended
     except KeyboardInterrupt:
         if interrupt and interrupt():
@@ -148,18 +135,11 @@ def execute(
 
 
 def _refuse_unknown(path: Path, parameters: Mapping[str, Any]) -> None:
-    """papermill only warns of these and goes on with the default, or has a cell fail on a value of
-    another type."""
+    """papermill only warns of these and goes on with the default."""
     refuse_secrets(parameters)
     known = notebook_parameters(path)
-    for name, value in parameters.items():
+    for name in parameters:
         check_known(ReportError, f"{path.name} has no parameter {name!r}", name, known)
-        python_type, words = TYPES.get(known[name], (object, ""))
-        is_finite = not isinstance(value, int | float) or abs(value) <= sys.float_info.max
-        if not isinstance(value, python_type) or not is_finite:
-            raise ReportError(
-                f"{path.name}: the parameter {name} is {value!r:.60}; it must be {words}."
-            )
 
 
 def _papermill(
@@ -228,19 +208,17 @@ SECRET_NAMES = (
 )  # fmt: skip
 """A parameter whose name holds one of these is refused, whatever its value."""
 
-SECRET_VALUES = {
-    "an address with a password in it": USER_AND_PASSWORD,
-    "a private key": re.compile(r"-----BEGIN [A-Z ]*PRIVATE KEY-----"),
-    "the contents of a kubeconfig": re.compile(
-        r"client-(key|certificate)-data|^\s*current-context:", re.MULTILINE
-    ),
-    "an authorisation header": AUTHORISATION,
-    "a token": re.compile(
+SECRET_VALUES = (
+    USER_AND_PASSWORD,
+    AUTHORISATION,
+    SECRET_QUERY,
+    re.compile(r"-----BEGIN [A-Z ]*PRIVATE KEY-----"),
+    re.compile(r"client-(key|certificate)-data|^\s*current-context:", re.MULTILINE),  # a kubeconfig
+    re.compile(
         r"\b(eyJ[\w-]{10,}\.eyJ[\w-]{10,}\.|gh[pousr]_\w{20,}|glpat-[\w-]{15,}|xox[abprs]-[\w-]{10,}|AKIA[0-9A-Z]{16}\b)"
-    ),
-    "a password in a query": SECRET_QUERY,
-}
-"""What a secret value looks like, and how the message names it."""
+    ),  # tokens
+)
+"""What a secret value looks like."""
 
 
 def refuse_secrets(parameters: Mapping[str, Any]) -> None:
@@ -250,14 +228,11 @@ def refuse_secrets(parameters: Mapping[str, Any]) -> None:
     """
     for path, name, value in _walk(parameters, ""):
         lowered, text = name.lower().replace("-", "_"), value if isinstance(value, str) else ""
-        reasons = ["looks like a secret"] if any(word in lowered for word in SECRET_NAMES) else []
-        reasons += [
-            f"holds {what}" for what, pattern in SECRET_VALUES.items() if pattern.search(text)
-        ]
-        if reasons:
+        is_named = any(word in lowered for word in SECRET_NAMES)
+        if is_named or any(pattern.search(text) for pattern in SECRET_VALUES):
             raise ReportError(
-                f"The parameter {path!r} {reasons[0]}, and parameters are stored in the executed "
-                "notebook. Pass it in an environment variable."
+                f"The parameter {path!r} looks like a secret, and parameters are stored in the "
+                "executed notebook. Pass it in an environment variable."
             )
 
 

@@ -1,23 +1,22 @@
-"""A DataFrame that a cell shows, as a table of the report.
+"""Data frames and summaries that a cell shows, as tables of the report.
 
-It is read from the HTML that pandas wrote into the notebook, so that what the reader of the
-notebook sees and what is published are the same cells; probabilities alone are written by the
-library's own rule.
+The kernel that executes a notebook writes them into its outputs as data, beside what its reader
+sees. The cells are those that pandas would write; probabilities alone are written by the library's
+own rule.
 """
 
-from __future__ import annotations
-
 import re
-from collections.abc import Callable, Sequence
-from itertools import product
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from importlib import import_module
+from typing import Any
 
+import pandas as pd
+
+from deadzone.analysis.page import Paged, is_number
 from deadzone.analysis.phases.quantities import KNOB_UNITS, SUFFIX_UNITS, probability, unit_of
 from deadzone.language.formats import p_value
-from deadzone.report.document.display import Table
-
-if TYPE_CHECKING:
-    from bs4 import Tag
+from deadzone.language.tabling import Tabled
+from deadzone.report.document.display import PLAIN, Regression, Table
 
 NUMBER = re.compile(
     r"[-+<>\u2212]?(\d[\d,]*(\.\d*)?|\.\d+)(e[-+]?\d+)?( ?%)?|-?inf|\.\.\.", re.IGNORECASE
@@ -34,7 +33,7 @@ NO_VALUE = "-"
 SHARE = re.compile(r"0(\.\d+)?|1(\.0+)?|\d\.?\d*e-\d+")
 """A number from 0 to 1 as pandas writes it."""
 
-CUT, CELLS = "...", ["th", "td"]
+CUT = "..."
 
 PROBABILITY = re.compile(r"(.* )?(probability|confidence|chance)")
 P_VALUE = re.compile(r"[pq]( .*)?")
@@ -47,75 +46,68 @@ LONG_NUMBER = re.compile(r"(?<![\d.,e])[1-9]\d{4,}(?![\d,e])", re.IGNORECASE)
 """The whole part of a number that is hard to read without a mark between its thousands."""
 
 
-def table_of(html: str, caption: str) -> Table | None:
-    """The table that a piece of HTML is, such as pandas makes of a DataFrame; None for any other
-    HTML.
+def show_as_tables(formatter: Any) -> None:
+    """Let IPython's formatter of MIME bundles write data frames and summaries as blocks too."""
+    formatter.for_type(Paged, lambda page: {PLAIN: summary_of(page).to_json()})
+    formatter.for_type(
+        pd.DataFrame,
+        lambda frame: {PLAIN: table_of(frame).to_json()} if len(frame.columns) else {},
+    )
 
-    caption: of the table; how many rows and columns a frame has that is shown in part is added to
-    it.
-    """
-    from bs4 import BeautifulSoup
 
-    read = BeautifulSoup(html if "<table" in html else "", "html.parser")
-    for unread in read(["style", "script"]):
-        unread.decompose()
-    if len(read("table")) != 1 or not read.thead or not (head := read.thead("tr")):
-        return None
-    body = [row for row in read("tr") if not row.find_parent("thead")]
-    if not body and not any(row(CELLS) for row in head):
-        return None
-    index = sum(_span(cell, "colspan") for cell in body[0]("th")) if body else 0
-    heads, rows = _heads(_spread(head), index), _spread(body)
-    read("table")[0].decompose()
-    shape = read.get_text(" ", strip=True)
-    if shape and not re.fullmatch(r"\d+ rows × \d+ columns", shape):
-        return None
-    if index == 1 and _is_counted(heads[0], rows):
-        heads, rows = heads[1:], [row[1:] for row in rows]
-    cells_of = list(zip(*rows, strict=True)) or [()] * len(heads)
-    columns = [_column(head, list(cells)) for head, cells in zip(heads, cells_of, strict=True)]
+def summary_of(summary: Paged) -> Regression:
+    """The tables of a summary under its title. Its notes are left out: what to set and what to
+    doubt is the verdict's."""
+    page = summary.page()
+    return Regression(page.title, tuple(map(_section, page.sections)))
+
+
+def _section(section: Tabled) -> Table:
+    cells = section.frame
+    numeric = [name for name in cells.columns[1:] if cells[name].map(is_number).all()]
+    return Table.of_frame(
+        cells, section.caption, [] if section.paired else numeric, paired=section.paired
+    )
+
+
+def table_of(frame: pd.DataFrame) -> Table:
+    """A frame as a table; its caption says how many rows and columns one has that is shown in
+    part."""
+    pandas: Any = import_module("pandas.io.formats.format")
+    n = len(frame)
+    most, least = (pd.get_option(f"display.{end}_rows") for end in ("max", "min"))
+    half = least // 2 if n > most else n
+    kept = frame if half == n else pd.concat([frame.head(half), frame.tail(half)])
+    heads, columns = _heads(frame), [kept.iloc[:, i] for i in range(frame.shape[1])]
+    if len(heads) > len(columns):
+        levels = range(frame.index.nlevels)
+        columns = [*(pd.Series(kept.index.get_level_values(i)) for i in levels), *columns]
+    cells = []
+    for head, column in zip(heads, columns, strict=True):
+        with pd.option_context("display.max_colwidth", None):  # a sentence is published whole
+            texts = pandas.format_array(column.to_numpy(), None)
+        texts = [" ".join(text.split()) for text in texts]
+        cells.append(_column(head, texts if half == n else [*texts[:half], CUT, *texts[half:]]))
     heads = _apart(heads)
-    numeric = [head for head, cells in zip(heads, columns, strict=True) if _is_numeric(cells)]
-    told = f"{caption.rstrip('.')} ({shape})." if shape else caption
-    return Table(heads, list(map(list, zip(*columns, strict=True))), told.strip(), numeric)
+    numeric = [head for head, texts in zip(heads, cells, strict=True) if _is_numeric(texts)]
+    caption = "" if half == n else f"({n} rows × {frame.shape[1]} columns)"
+    return Table(heads, list(map(list, zip(*cells, strict=True))), caption, numeric)
 
 
-def _spread(rows: Sequence[Tag]) -> list[list[str]]:
-    """The cells of rows, those that span rows or columns written into each of them."""
-    grid: dict[tuple[int, int], str] = {}
-    for i, row in enumerate(rows):
-        j = 0
-        for cell in row(CELLS):
-            while (i, j) in grid:
-                j += 1
-            for place in product(range(_span(cell, "rowspan")), range(_span(cell, "colspan"))):
-                grid[i + place[0], j + place[1]] = " ".join(cell.get_text().split())
-            j += _span(cell, "colspan")
-    width = max((j for _, j in grid), default=-1) + 1
-    return [[grid.get((i, j), "") for j in range(width)] for i in range(len(rows))]
-
-
-def _span(cell: Tag, name: str) -> int:
-    text = str(cell.get(name))
-    return int(text) if text.isdigit() else 1
-
-
-def _heads(rows: list[list[str]], index: int) -> list[str]:
-    """One head a column, of the levels of a frame's columns and the names of its index."""
-    has_names = len(rows) > 1 and not any(rows[-1][index:])
-    levels = rows[:-1] if has_names else rows
-    names = [row[index - 1] for row in levels] if index else []
-    own = rows[-1][:index] if has_names else [""] * index
-    if index and any(names):  # the columns have a name: rows by columns, as in a cross table
-        across = ", ".join(name for name in names if name)
-        own[-1] = f"{own[-1]} \\ {across}".strip()
-    values = zip(*(row[index:] for row in levels), strict=True)
-    return [*map(_head, own), *(_joined(parts, any(names)) for parts in values)]
-
-
-def _joined(parts: tuple[str, ...], are_values: bool) -> str:
-    told = [part if are_values else _head(part) for part in parts if part]
-    return ", ".join(dict.fromkeys(told))
+def _heads(frame: pd.DataFrame) -> list[str]:
+    """One head a column, those of the index before them where it is not pandas' own count of the
+    rows, which says nothing."""
+    names = [str(name) for name in frame.columns.names if name is not None]
+    told = (column if isinstance(column, tuple) else (column,) for column in frame.columns)
+    parts = ([str(part) if names else _head(str(part)) for part in column] for column in told)
+    heads = [", ".join(dict.fromkeys(filter(None, column))) for column in parts]
+    is_counted = frame.index.equals(pd.RangeIndex(len(frame))) and not names
+    if frame.index.names == [None] and is_counted:
+        return heads
+    own = [_head(str(name or "")) for name in frame.index.names]
+    if names:  # the columns have a name: rows by columns, as in a cross table
+        own[-1] = f"{own[-1]} \\ {', '.join(names)}".strip()
+    return [*own, *heads]
 
 
 def _head(column: str) -> str:
@@ -128,13 +120,6 @@ def _head(column: str) -> str:
     )
     bare = column.removesuffix(ending).replace("_", " ").strip()
     return f"{bare} [{unit}]" if bare else column
-
-
-def _is_counted(head: str, rows: list[list[str]]) -> bool:
-    """Whether the index is pandas' own count of the rows, which says nothing."""
-    counts = [(i, row[0]) for i, row in enumerate(rows) if row[0] != CUT]
-    is_cut = len(counts) < len(rows)
-    return not head and all(text.isdigit() and (is_cut or int(text) == i) for i, text in counts)
 
 
 def _column(head: str, cells: list[str]) -> list[str]:

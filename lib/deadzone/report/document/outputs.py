@@ -4,14 +4,12 @@ blocks."""
 import re
 import struct
 from base64 import b64decode
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from deadzone.errors import ReportError
-from deadzone.report.document.display import MIME, Block, Figure, block_of
+from deadzone.report.document.display import PLAIN, Block, Figure, Regression, Table, block_of
 from deadzone.report.document.drawing import SVG, compacted
-from deadzone.report.document.frames import table_of
-from deadzone.report.document.summaries import summary_of
 
 PNG, HTML, MARKDOWN, TEXT = "image/png", "text/html", "text/markdown", "text/plain"
 
@@ -52,11 +50,7 @@ Part = Block | Markdown | Printed
 
 def is_captioned(output: Any) -> bool:
     """Whether an output is a plain table or figure, which takes its caption from the notebook."""
-    data = output.get("data", {})
-    if MIME in data:
-        return False
-    html = str(data.get(HTML, ""))
-    return SVG in data or PNG in data or bool(table_of(html, "") or summary_of(html, ""))
+    return not {SVG, PNG, PLAIN}.isdisjoint(output.get("data", {}))
 
 
 def part_of(output: Any, caption: str) -> Part | None:
@@ -73,7 +67,10 @@ def part_of(output: Any, caption: str) -> Part | None:
     if output.output_type == "stream":
         return Printed(output.text) if output.name == "stdout" and output.text.strip() else None
     data = output.get("data", {})
-    return None if WIDGET in data else block_of(data) or _plain(data, caption)
+    block = block_of(data)
+    if isinstance(block, Table | Regression) and PLAIN in data:
+        return replace(block, caption=f"{caption} {block.caption}".strip())
+    return None if WIDGET in data else block or _plain(data, caption)
 
 
 def _plain(data: Any, caption: str) -> Part | None:
@@ -84,8 +81,6 @@ def _plain(data: Any, caption: str) -> Part | None:
         return Figure(compacted(drawing), caption, _described(drawing, caption))
     if PNG in data:
         return Figure(_wrapped_png(str(data[PNG])), caption, caption or text)
-    if table := table_of(html, caption) or summary_of(html, caption):
-        return table
     if MARKDOWN in data:
         return Markdown(str(data[MARKDOWN]))
     return None if LEFTOVER.search(text) else Printed(text, html)

@@ -12,7 +12,6 @@ from deadzone.language.formats import spaced
 from deadzone.language.messages import N_, say, speaking
 from deadzone.report.document.display import Block
 from deadzone.report.document.document import Document
-from deadzone.report.document.fonts import with_korean_letters
 from deadzone.report.document.html import TEMPLATES, anchor
 from deadzone.report.document.outputs import Markdown, Part
 
@@ -43,7 +42,7 @@ def page(document: Document, links: Mapping[str, str] = MappingProxyType({})) ->
     frame = Environment(loader=FileSystemLoader(TEMPLATES / "deadzone"))
     with speaking(document.language):
         parts = [part_html(part, document) for part in document.parts]
-        written = frame.get_template("index.html.j2").render(
+        return frame.get_template("index.html.j2").render(
             lang=document.language,
             page_title=document.title.title,
             description=document.title.verdict or document.title.subtitle,
@@ -55,7 +54,6 @@ def page(document: Document, links: Mapping[str, str] = MappingProxyType({})) ->
             files={**{name: say(FILES[name]) for name in document.files}, **links},
             words={key: say(text) for key, text in WORDS.items()},
         )
-    return with_korean_letters(written)
 
 
 def part_html(part: Part, document: Document) -> str:

@@ -10,7 +10,6 @@ page, so that both say the same.
 
 import json
 import re
-import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -20,26 +19,15 @@ from deadzone.language.formats import spaced
 from deadzone.language.messages import _, speaking
 from deadzone.report.document.display import Block, Figure, Names, Notes, Paragraph, Prose
 from deadzone.report.document.document import Document
-from deadzone.report.document.fonts import (
-    KOREAN,
-    REMEDY,
-    family_of,
-    korean_font,
-    needs_korean,
-    weights_of,
-)
+from deadzone.report.document.fonts import FAMILY, KOREAN, font_folder
 from deadzone.report.document.html import unbroken
 from deadzone.report.document.markdown import VERBATIM, markdown_nodes
 from deadzone.report.document.outputs import Markdown, Part
-from deadzone.style import PAPERS
 
 TEMPLATE = Path(__file__).parent / "templates" / "report.typ"
 
-TEXT_FONTS = ("Libertinus Serif",)
-"""Fonts that Typst brings itself, so that a PDF looks the same everywhere."""
-
-TYPST_PAPERS = dict(zip(PAPERS, ("a4", "us-letter"), strict=True))
-"""What Typst calls each size of paper."""
+TEXT_FONT = "Libertinus Serif"
+"""A font that Typst brings itself, so that a PDF looks the same everywhere."""
 
 UNSPACED = ("kind", "style", "id", "row_ids", "svg", "lines", "target")
 """What a part says that no reader reads as a sentence, or copies as it is."""
@@ -49,63 +37,44 @@ EPOCH_S = 0
 bytes."""
 
 
-def pdf(document: Document, paper: str = PAPERS[0]) -> bytes:
-    """The PDF of a document. paper: one of PAPERS.
+def pdf(document: Document) -> bytes:
+    """The PDF of a document, on A4.
 
-    Raises ReportError if Typst refuses the document, or a Korean one finds no font.
+    Raises ReportError if Typst refuses the document.
     """
     import typst
 
-    with speaking(document.language), tempfile.TemporaryDirectory(prefix="deadzone-pdf-") as fonts:
-        values = template_input(document, Path(fonts))
-        try:
-            written = typst.compile(
-                str(TEMPLATE),
-                root=str(TEMPLATE.parent),
-                font_paths=[fonts],
-                ignore_system_fonts=True,
-                sys_inputs={"report": values, "paper": TYPST_PAPERS[paper]},
-                timestamp=EPOCH_S,
-            )
-        except (typst.TypstError, ValueError, RuntimeError) as error:
-            raise ReportError(f"Typst cannot typeset the report: {error}") from error
+    values = template_input(document)
+    try:
+        written = typst.compile(
+            str(TEMPLATE),
+            root=str(TEMPLATE.parent),
+            font_paths=[str(font_folder())] if KOREAN.search(values) else [],
+            ignore_system_fonts=True,
+            sys_inputs={"report": values},
+            timestamp=EPOCH_S,
+        )
+    except (typst.TypstError, ValueError, RuntimeError) as error:
+        raise ReportError(f"Typst cannot typeset the report: {error}") from error
     return bytes(written)
 
 
-def template_input(document: Document, folder: Path) -> str:
-    """The document and its fonts as JSON; the fonts that Typst lacks are linked into the folder."""
-    values = document_values(document)
-    values["fonts"] = _fonts(document.language, json.dumps(values, ensure_ascii=False), folder)
+def template_input(document: Document) -> str:
+    """The document and its fonts as JSON."""
+    with speaking(document.language):
+        values = document_values(document)
     text = json.dumps(values, ensure_ascii=False)
-    return KOREAN.sub("?", text) if needs_korean(text) and not korean_font() else text
-
-
-def _fonts(language: str, text: str, folder: Path) -> list[str]:
-    """Names of the fonts for a text, the first one first."""
-    is_korean = language == "ko"
-    if not is_korean and not needs_korean(text):
-        return list(TEXT_FONTS)
-    font = korean_font()
-    if font is None:
-        if not is_korean:
-            return list(TEXT_FONTS)
-        raise ReportError(f"A PDF in Korean needs a Korean font, and none was found: {REMEDY}.")
-    for path in weights_of(font):
-        (folder / path.name).symlink_to(path)
-    return [family_of(font)] if is_korean else [*TEXT_FONTS, family_of(font)]
+    fonts = [] if document.language == "ko" else [TEXT_FONT]
+    fonts += [FAMILY] if fonts == [] or KOREAN.search(text) else []
+    return json.dumps({**values, "fonts": fonts}, ensure_ascii=False)
 
 
 def document_values(document: Document) -> dict[str, Any]:
     """What the template is told of a document, but for its fonts."""
-    title = document.title
     return {
-        "title": {
-            **_spaced(title.to_json()),
-            "abstract": _claims(title.abstract, document.names),
-        },
+        "title": _spaced(document.title.to_json()),
         "lang": document.language,
         "words": {
-            "abstract": _("Abstract"),
             "figure": _("Figure {n}", n=""),
             "table": _("Table {n}", n=""),
             "page": _("Page {page} of {pages}", page="\ue001", pages="\ue002"),

@@ -14,11 +14,13 @@ from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import asdict, dataclass
 from functools import partial
+from html import escape
 from importlib.util import find_spec
 from itertools import groupby
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
+from urllib.parse import quote
 
 from deadzone import places
 from deadzone.contents import written_whole
@@ -34,12 +36,10 @@ from deadzone.report.document.execution import (
     scrubbed,
     without_paths,
 )
-from deadzone.report.document.fonts import with_korean_letters
 from deadzone.report.document.html import TEMPLATES, apart, described, themed
 from deadzone.report.document.page import page
 from deadzone.report.document.pdf import pdf
 from deadzone.store.run import RunFolder
-from deadzone.style import PAPERS
 
 PDF, NOTEBOOK, TRIALS = "report.pdf", "report.ipynb", "trials.parquet"
 FILES = (PDF, NOTEBOOK, TRIALS)
@@ -47,7 +47,7 @@ FILES = (PDF, NOTEBOOK, TRIALS)
 
 
 PAGE, ENTRY, THUMBNAIL = "index.html", "report.json", "thumbnail.svg"
-STYLES, SCRIPT = ("report.css", "index.css"), "index.js"
+STYLES = ("report.css", "index.css")
 
 
 @dataclass(frozen=True)
@@ -106,14 +106,13 @@ def publish_run(
     run: RunFolder,
     parameters: Mapping[str, Any] | None = None,
     notebook: str | None = None,
-    paper: str = PAPERS[0],
 ) -> Published:
     """Execute the analysis of a run and publish page, PDF and notebook.
 
     parameters: of the notebook, besides the run. notebook: its name, in the repository's notebooks,
     or its path; by default the one that the study asks for. Its path, hash and state in git stand
     in the provenance of a run that was measured here. One that fails is not published, and what was
-    published before stays. paper: of the PDF, one of PAPERS.
+    published before stays.
 
     Raises ReportError if it cannot be written, and whatever DeadzoneError the analysis raised.
     """
@@ -126,33 +125,22 @@ def publish_run(
         run.note_notebook(path, places.home())
     folder = places.reports_folder() / spec.study / run.run_id
     given = {run_parameter(path): _name(run), **(parameters or {})}
-    own = folder_for(folder, str(given.get("lang") or LANGUAGES[0]))
     if is_own and not (run.folder / TRIALS).exists():  # recorded where no Parquet is written
         with suppress(StoreError):
             run.write_tables()
-    publish_notebook(path, given, own, trials=run.folder / TRIALS, paper=paper)
-    return Published(own, write_front_page(folder.parent))
+    publish_notebook(path, given, folder, trials=run.folder / TRIALS)
+    return Published(folder, write_front_page(folder.parent))
 
 
 def publish_notebook(
     notebook: Path, parameters: Mapping[str, Any], folder: Path, **beside: Any
 ) -> None:
     """Execute a notebook of the repository and write its report into a folder. beside: trials,
-    links, head and paper of `write_report`."""
+    links and head of `write_report`."""
     with tempfile.TemporaryDirectory(prefix="deadzone-report-") as scratch:
         executed = Path(scratch) / NOTEBOOK
-        execute(notebook, executed, parameters, meanwhile=load_writers)
+        execute(notebook, executed, parameters)
         write_report(executed, folder, **beside)
-
-
-def folder_for(folder: Path, language: str) -> Path:
-    """Where the report of a run belongs: beside the first one, in a folder of its own, if that is
-    in another language."""
-    try:
-        first = json.loads((folder / ENTRY).read_text(encoding="utf-8"))["language"]
-    except (OSError, ValueError, KeyError):
-        return folder
-    return folder if first == language else folder / language
 
 
 def write_report(
@@ -161,13 +149,12 @@ def write_report(
     trials: Path | None = None,
     links: Mapping[str, str] = MappingProxyType({}),
     head: Mapping[str, Any] = MappingProxyType({}),
-    paper: str = PAPERS[0],
 ) -> None:
     """Write page, PDF, notebook and index entry of an executed notebook into a folder; no PDF where
     Typst is not installed.
 
     trials: the raw table to publish beside it, where there is one. links: what else the page links
-    to, address to text. head: see `document_of`. paper: of the PDF, one of PAPERS.
+    to, address to text. head: see `document_of`.
 
     Raises ReportError if a cell failed or the folder cannot be written.
     """
@@ -179,7 +166,7 @@ def write_report(
     document = document_of(clean, files, head)
     written: dict[str, bytes] = {
         PAGE: page(document, links=links).encode(),
-        **({PDF: pdf(document, paper)} if has_pdf else {}),
+        **({PDF: pdf(document)} if has_pdf else {}),
         NOTEBOOK: (nbformat.writes(clean) + "\n").encode(),
         ENTRY: (
             json.dumps(asdict(entry_of(document, folder)), indent=1, ensure_ascii=False) + "\n"
@@ -200,10 +187,10 @@ def write_report(
 
 def entry_of(document: Document, folder: Path) -> Entry:
     """What the index of all reports says of one."""
-    title, own = document.title, folder.parent if folder.name in LANGUAGES else folder
+    title = document.title
     return Entry(
-        study=own.parent.name,
-        run_id=own.name,
+        study=folder.parent.name,
+        run_id=folder.name,
         title=title.title,
         verdict=title.verdict,
         date=title.date,
@@ -212,16 +199,6 @@ def entry_of(document: Document, folder: Path) -> Entry:
         description=document.face.description if document.face else "",
         question=title.subtitle,
     )
-
-
-def load_writers() -> None:
-    """Import what page, PDF and the copy of the trials need, for a caller that has time to
-    spare."""
-    import nbconvert.filters.markdown_mistune  # noqa: F401
-    import pandas  # noqa: F401
-
-    with suppress(ImportError):  # without the extra [pdf]
-        import typst  # noqa: F401
 
 
 def _name(run: RunFolder) -> str:
@@ -244,16 +221,11 @@ def _copy_trials(source: Path, target: Path) -> None:
     table = pd.read_parquet(source)
     folders = machine_folders()
     texts = [name for name in table if pd.api.types.is_string_dtype(table[name])]
-    cleaned = table.assign(
-        **{
-            str(name): table[name].map(lambda value: without_paths(value, folders))
-            for name in texts
-        }
-    )
-    if all(cleaned[name].equals(table[name]) for name in texts):
+    cleaned = table[texts].map(lambda value: without_paths(value, folders))
+    if cleaned.equals(table[texts]):
         shutil.copyfile(source, target)
     else:
-        cleaned.astype(table.dtypes.to_dict()).to_parquet(target, index=False)
+        table.assign(**cleaned).astype(table.dtypes.to_dict()).to_parquet(target, index=False)
 
 
 def entries(reports: Path) -> list[Entry]:
@@ -285,19 +257,15 @@ def write_front_page(study: Path) -> Path:
     newest = next((entry for entry in entries(study.parent) if entry.study == study.name), None)
     if newest is None:
         raise ReportError(f"{study}: no report is published here.")
-    with speaking(newest.language):
-        before, after = _(
-            "The newest report of {study} is {run}.", study=newest.title, run=newest.run_id
-        ).rpartition(newest.run_id)[::2]
-    values = {
-        "newest": newest,
-        "address": f"{newest.run_id}/{PAGE}",
-        "before": before,
-        "after": after,
-    }
+    address, title = quote(f"{newest.run_id}/{PAGE}"), escape(newest.title)
+    written = f"""<!doctype html>
+<html lang="{newest.language}"><head><meta charset="utf-8"><title>{title}</title>
+<meta http-equiv="refresh" content="0; url={address}"></head>
+<body><h1>{title}</h1><p><a href="{address}">{escape(newest.run_id)}</a></p></body></html>
+"""
     page, said = study / PAGE, SaidAs(ReportError, f"{study}: the front page cannot be written")
     with said, written_whole(page) as draft:
-        draft.write_text(rendered(TEMPLATES / "front.html.j2", **values), encoding="utf-8")
+        draft.write_text(written, encoding="utf-8")
     return page
 
 
@@ -322,9 +290,7 @@ def index_page(all_entries: Sequence[Entry], reports: Path, lang: str) -> str:
     """The page of all reports."""
     studies = [list(group) for _, group in groupby(all_entries, key=lambda entry: entry.study)]
     studies.sort(key=lambda group: (group[0].date, group[0].study), reverse=True)
-    *styles, script = (
-        (TEMPLATES / "deadzone" / name).read_text(encoding="utf-8") for name in (*STYLES, SCRIPT)
-    )
+    styles = [(TEMPLATES / "deadzone" / name).read_text(encoding="utf-8") for name in STYLES]
     words = {
         "heading": _("Reports"),
         "introduction": ngettext(
@@ -336,8 +302,6 @@ def index_page(all_entries: Sequence[Entry], reports: Path, lang: str) -> str:
         )
         if studies
         else _("No report is published yet. Make one with: deadzone run STUDY"),
-        "find": _("Find by words"),
-        "before": partial(_before, lang),
         "read": _("Read the report"),
         "measured": lambda entry: (
             _("Measured {date}", date=date(entry.date, lang)) if entry.date else ""
@@ -347,42 +311,14 @@ def index_page(all_entries: Sequence[Entry], reports: Path, lang: str) -> str:
             "{n} older report", "{n} older reports", n=len(older)
         ),
     }
-    page = rendered(
+    return rendered(
         TEMPLATES / "cards.html.j2",
         lang=lang,
         studies=studies,
         styles=styles,
-        script=script,
-        own_name=OWN_NAMES.__getitem__,
         thumbnail=partial(_thumbnail, reports),
-        translations=partial(_translations, reports),
         **words,
     )
-    return with_korean_letters(page)
-
-
-def _before(lang: str, study: Sequence[Entry]) -> str:
-    """What moved since the report before the newest one of a study; empty for the first."""
-    if len(study) < 2 or not study[1].date:
-        return ""
-    newest, earlier = study[:2]
-    when = date(earlier.date, lang)
-    if newest.verdict == earlier.verdict:
-        return _("The same as on {date}.", date=when)
-    return _("Before, on {date}: {verdict}", date=when, verdict=earlier.verdict)
-
-
-def _translations(reports: Path, entry: Entry) -> list[str]:
-    """The languages of the same report, which lie in a folder each."""
-    return [
-        name
-        for name in LANGUAGES
-        if (reports / entry.study / entry.run_id / name / ENTRY).is_file()
-    ]
-
-
-OWN_NAMES = {"en": "English", "ko": "한국어"}
-"""What each language calls itself."""
 
 
 def _thumbnail(reports: Path, entry: Entry) -> str:

@@ -1,9 +1,5 @@
 """The phases of a fitted curve in a line or in a table."""
 
-from dataclasses import replace
-
-from deadzone.analysis.mechanisms.explaining import PhasesExplained
-from deadzone.analysis.mechanisms.wording import limits
 from deadzone.analysis.phases.model import PhaseModel
 from deadzone.analysis.phases.naming import phases_shown
 from deadzone.analysis.phases.quantities import axis_label, plain_name
@@ -27,10 +23,6 @@ PHASES_TABLE = Layout(
     numeric=(2, 3, 4, 5, 6),
 )
 
-EXPLAINED_TABLE = replace(
-    PHASES_TABLE, columns={**PHASES_TABLE.columns, N_("what limits"): "{limits}"}
-)
-
 MEANINGS = {
     False: N_("An elasticity of 1 is perfect scaling, 0 no gain, below 0 harm."),
     True: N_("A unit is one of the knob's, on an interval scale."),
@@ -50,22 +42,19 @@ def phases_text(model: PhaseModel) -> str:
 
 def phases_table(
     model: PhaseModel,
-    why: PhasesExplained | None = None,
     *,
     identity: str = "phases",
     name: str = "",
 ) -> Table:
     """One row a phase: range, label, gain over the phase, elasticity with its standard error,
-    interval and p (of no effect at all, by Student's t), and what limits it.
+    interval and p (of no effect at all, by Student's t).
 
-    why: what explains the phases, if it can be told. identity: id of the table. name: of the curve,
-    beside others.
+    identity: id of the table. name: of the curve, beside others.
     """
     rows = phase_rows(model)
-    for number, row in enumerate(rows):
+    for row in rows:
         row["range"] = _("{start} to {stop}", start=row["start"], stop=row["stop"])
         row["interval"] = _("{start} to {stop}", start=row["low"], stop=row["high"])
-        row["limits"] = limits(why, number) if why else ""
     is_interval = model.axis.is_interval
     caption = ngettext(
         "The curve of {response} over {knob} is a single phase. {meaning}",
@@ -75,7 +64,7 @@ def phases_table(
         **names(model.response, model.knob),
     )
     return Table.of(
-        EXPLAINED_TABLE if why else PHASES_TABLE,
+        PHASES_TABLE,
         rows,
         identity,
         told=f"{name}. {caption}" if name else caption,

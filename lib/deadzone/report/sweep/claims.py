@@ -4,16 +4,13 @@ what the data support."""
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 
-import pandas as pd
-
 from deadzone.analysis.claims.judging import ClaimVerdict, judge
 from deadzone.analysis.claims.measured import Measured
 from deadzone.analysis.claims.verdicts import Verdict
-from deadzone.analysis.phases.quantities import axis_label, number
 from deadzone.errors import StudyError
-from deadzone.language.messages import N_, _, join, say
+from deadzone.language.messages import N_, _, say
 from deadzone.language.tabling import Layout
-from deadzone.report.document.display import Block, Claim, Evidence, Prose, Table, section
+from deadzone.report.document.display import Block, Table, section
 from deadzone.report.sweep.analysis import Analysis
 from deadzone.report.sweep.trials import Source
 from deadzone.store.run import RunFolder
@@ -21,10 +18,7 @@ from deadzone.study.claim_sentences import parse_claim
 from deadzone.study.claims import check_claims, same_level
 from deadzone.study.design import levels_of
 from deadzone.study.levels import Level
-from deadzone.study.scales import level_name, levels_in
-
-TRIALS = "claim-trials"
-"""Id of the table of trials that verdicts rest on; a trial's row is `claim-trials-<number>`."""
+from deadzone.study.scales import levels_in
 
 VERDICT_NAMES = {
     "supported": N_("supported"),
@@ -51,9 +45,6 @@ CLAIMS_TABLE = Layout(
     ),
     ids="{one.name}",
 )
-
-MOST_TRIALS_NAMED = 24
-"""The most links of a claim; `--json` names all trials."""
 
 
 def judge_run(
@@ -116,25 +107,6 @@ def verdict_name(verdict: Verdict) -> str:
     return say(VERDICT_NAMES[verdict])
 
 
-def named_trials(verdict: ClaimVerdict) -> tuple[int, ...]:
-    """The trials that a verdict rests on; none where they are very many."""
-    return verdict.trials if len(verdict.trials) <= MOST_TRIALS_NAMED else ()
-
-
-def evidence_of(judged: Sequence[ClaimVerdict]) -> Prose:
-    """Where the evidence for each conclusion that does not stand as it is can be looked up, and the
-    trials of each claim on a run."""
-    claims = []
-    for verdict in judged:
-        if verdict.evidence and (verdict.verdict != "supported" or verdict.trials):
-            named = verdict_name(verdict.verdict)
-            linked = [Evidence(f"{TRIALS}-{n}", _("trial {n}", n=n)) for n in named_trials(verdict)]
-            see = _("{claim}: {verdict}.", claim=verdict.claim, verdict=named)
-            text = join([see, _("It rests on the trials linked here.") if linked else ""])
-            claims.append(Claim(text, (*map(Evidence, verdict.evidence), *linked)))
-    return Prose(tuple(claims), heading=_("Where to look"), level=3, id="section-evidence")
-
-
 def claims_section(
     source: Source, analysis: Analysis | None = None, further: Sequence[object] = ()
 ) -> list[Block]:
@@ -143,27 +115,7 @@ def claims_section(
     judged = judge_run(source, analysis, further)
     if not judged:
         return []
-    evidence, trials = evidence_of(judged), _trials_table(source, judged)
-    table = [section(_("What was claimed"), "heading"), claims_table(judged)]
-    return [*table, *([evidence] if evidence.paragraphs else []), *([trials] if trials else [])]
-
-
-def _trials_table(source: Source, judged: Sequence[ClaimVerdict]) -> Table | None:
-    """A row for each trial that a verdict rests on: its levels and whatever of it was claimed; None
-    without any."""
-    linked = {n for verdict in judged for n in named_trials(verdict)}
-    if not linked or source.study is None or source.folder is None:
-        return None
-    sound = source.analysed
-    frame = sound[sound["trial"].isin(linked)].drop_duplicates("trial", keep="last")
-    levels = ["trial", *levels_of(source.study)]
-    claimed = [name for claim, _ in RunFolder(source.folder).claims() for name in claim.columns()]
-    values = [name for name in (source.response, *claimed) if name in frame and name not in levels]
-    facts = {axis_label(name): frame[name].map(level_name) for name in levels}
-    facts |= {axis_label(name): frame[name].astype(float).map(number) for name in values}
-    caption = _("The trials that the verdicts rest on, each with what was claimed of it.")
-    ids = list(facts[axis_label("trial")])
-    return Table.of_frame(pd.DataFrame(facts), caption, list(facts), TRIALS, ids)
+    return [section(_("What was claimed"), "heading"), claims_table(judged)]
 
 
 def line(verdict: ClaimVerdict) -> str:

@@ -4,7 +4,7 @@ held."""
 import pandas as pd
 
 from deadzone.analysis.phases.quantities import listing, percent, setting
-from deadzone.language.messages import Message, _, ngettext
+from deadzone.language.messages import Message, _
 from deadzone.study.levels import Level
 
 PERIOD_S = 0.1
@@ -14,9 +14,6 @@ as in a kernel [s]."""
 HELD = 1.05
 """More than this share of the limit, one period's quota apart, and the program was not held to
 it."""
-
-NEARLY_ALL = 0.9
-"""A program that is stopped in this share of the periods wants all that its limit gives."""
 
 
 def emulation_doubts(trials: pd.DataFrame, limit: Level, cores: int | None) -> list[Message]:
@@ -31,9 +28,6 @@ def emulation_doubts(trials: pd.DataFrame, limit: Level, cores: int | None) -> l
     used_s = ended["user_s"] + ended["sys_s"]
     share = used_s / (limits * ended["wall_s"])
     over = used_s > HELD * limits * (ended["wall_s"] + PERIOD_S)
-    wanting = share[
-        (ended["nr_throttled"] >= NEARLY_ALL * ended["nr_periods"]) & (ended["nr_throttled"] > 0)
-    ]
     sentences = [
         _(
             "The CPU limits were emulated: the program was stopped and continued in turns, in "
@@ -41,19 +35,6 @@ def emulation_doubts(trials: pd.DataFrame, limit: Level, cores: int | None) -> l
             "stopped counts as throttled."
         )
     ]
-    if len(wanting):
-        low, high = percent(wanting.min()), percent(wanting.max())
-        sentences.append(
-            ngettext(
-                "In the {n} trial in which it was stopped in nearly all periods, it used {low} of "
-                "its limit.",
-                "In the {n} trials in which it was stopped in nearly all periods, it used {low} to "
-                "{high} of its limit.",
-                n=len(wanting),
-                low=low,
-                high=high,
-            )
-        )
     if over.any():
         most = percent(share[over].max())
         sentences.append(

@@ -7,12 +7,11 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 
 from deadzone.analysis.phases.drawing import drawing_of
 from deadzone.analysis.phases.model import PhaseModel
 from deadzone.analysis.phases.plot import plot
-from deadzone.analysis.phases.quantities import axis_label, response
+from deadzone.analysis.phases.quantities import axis_label
 from deadzone.analysis.phases.recommend import Recommendation
 from deadzone.language.messages import _, join
 from deadzone.report.document.display import Figure
@@ -22,7 +21,7 @@ from deadzone.report.sweep.analysis import Slice
 from deadzone.report.sweep.tables import cores_used, is_measured, positions
 from deadzone.report.sweep.trials import Source
 from deadzone.study.scales import level_name
-from deadzone.style import HOVER, MOST_DRAWN, MUTED, OUTLIER_COLOUR, PHASE_STYLES, TRIAL_COLOUR
+from deadzone.style import MOST_DRAWN, MUTED, PHASE_STYLES, TRIAL_COLOUR
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -78,7 +77,6 @@ def response_figure(s: Slice) -> Figure:
         s.captioned(caption),
         describe(model, advice, bool(below)),
         id=s.anchor("response"),
-        is_face=not s.position,
     )
 
 
@@ -101,21 +99,10 @@ def _draw_untrusted(source: Source, model: PhaseModel, ax: Axes) -> None:
     if apart.empty:
         return
     x, y = positions(model, apart), apart[model.response].to_numpy(float)
-    drawn = ax.scatter(
+    ax.scatter(
         x, y, s=16, facecolors="none", edgecolors=MUTED, linewidths=0.8, zorder=4,
         label=_("untrusted trial"), rasterized=len(apart) > MOST_DRAWN,
     )  # fmt: skip
-    hovers = [
-        _(
-            "trial {trial}, attempt {attempt}: {value}; not trusted: {reason}",
-            trial=row["trial"],
-            attempt=row["attempt"],
-            reason=row["distrust_reason"],
-            value=response(float(row[model.response]), model.response),
-        )
-        for row in apart.head(MOST_DRAWN).to_dict("records")
-    ]
-    drawn.set_urls([HOVER + text for text in hovers])
     top = min(float(np.nanmax(y)), ax.get_ylim()[1])
     ax.set_ylim(top=max(ax.get_ylim()[1], top))
 
@@ -181,32 +168,3 @@ def _continue_phases(model: PhaseModel, ax: Axes) -> None:
         ax.axvspan(
             phase["start"], phase["stop"], facecolor=colour, alpha=0.08, linewidth=0, zorder=0
         )
-
-
-def attempts_figure(source: Source) -> Figure:
-    """Every measured response in the order of the run, where no curve could be fitted."""
-    trials = source.trials
-    values = pd.to_numeric(trials[source.response], errors="coerce").to_numpy(float)
-    ended = (trials["status"] == "ok").to_numpy(bool) if "status" in trials else np.isfinite(values)
-    x = np.arange(1, len(trials) + 1)
-    with new_figure(CURVE_HEIGHT_IN * 0.7) as (drawing, ax):
-        apart = ended & trials.index.isin(source.untrusted.index)
-        kept = ended & ~apart
-        ax.scatter(x[kept], values[kept], s=20, color=TRIAL_COLOUR, label=_("trial"))
-        if apart.any():
-            hollow = {"facecolors": "none", "edgecolors": MUTED, "label": _("untrusted trial")}
-            ax.scatter(x[apart], values[apart], s=20, **hollow)
-        failed = np.nan_to_num(values[~ended])
-        ax.scatter(
-            x[~ended], failed, s=30, marker="x", color=OUTLIER_COLOUR, label=_("failed trial")
-        )
-        ax.set_ylim(bottom=0)
-        ax.set_xlabel(_("trial, in the order of the run"))
-        ax.set_ylabel(axis_label(source.response))
-        ax.legend(fontsize=8)
-    words = _(
-        "{ok:count} of {n:count} trials ended well; no phases could be fitted to them.",
-        n=len(trials),
-        ok=int(ended.sum()),
-    )
-    return Figure.of(drawing, words, words, id="response", is_face=True)

@@ -40,7 +40,7 @@ class SweepReport:
         return prose.title(self.analysis)
 
     def verdict(self) -> Verdict:
-        """The recommendation with its evidence, and what less or more of the knob brings."""
+        """The recommendation with its evidence."""
         return prose.verdict(self.analysis)
 
     def face(self) -> list[Block]:
@@ -78,10 +78,10 @@ class SweepReport:
         """The response figure of each slice, and one of all settings where some are on no curve."""
         answer, advice = self.analysis.answer, self.analysis.advice
         if answer is None or advice is None:
-            return [figures.attempts_figure(self.analysis.source)]
+            return []
         curves: list[Block] = [figures.response_figure(s) for s in self.analysis]
         if sum(s.model.n_levels for s in self.analysis) < len(answer.candidates):
-            curves.append(settings_figure(answer, advice, is_face=not curves))
+            curves.append(settings_figure(answer, advice, is_only=not curves))
         return curves
 
     def phases(self) -> list[Block]:
@@ -92,7 +92,7 @@ class SweepReport:
                 block
                 for s in self.analysis
                 for block in (
-                    phases_table(s.model, s.why, identity=s.anchor("phases"), name=s.name),
+                    phases_table(s.model, identity=s.anchor("phases"), name=s.name),
                     prose.below_the_phases(s),
                 )
             ]
@@ -123,9 +123,8 @@ class SweepReport:
     def exceptions(self) -> list[Block]:
         """Outliers, untrusted and failed trials, notes and warnings; one sentence where there are
         none."""
-        blocks: list[Block | None] = [prose.findings(self.analysis)]
-        for s in self.analysis:
-            blocks += [tables.outliers_table(s), prose.warnings(s, self.analysis.advice)]
+        blocks: list[Block | None] = [prose.notes(self.analysis)]
+        blocks += map(tables.outliers_table, self.analysis)
         blocks += tables.left_out(self.analysis.source)
         return [item for item in blocks if item is not None] or [
             Prose((_("No outliers, no untrusted trials, no failures, no warnings."),))

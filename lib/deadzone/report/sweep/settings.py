@@ -46,7 +46,7 @@ def settings_table(answer: Answer, advice: Recommendation, cores: float | None =
     return Table.of_frame(frame, caption, list(frame.columns[1:-1]), "settings", ids)
 
 
-def settings_figure(answer: Answer, advice: Recommendation, *, is_face: bool) -> Figure:
+def settings_figure(answer: Answer, advice: Recommendation, *, is_only: bool) -> Figure:
     """Every trial of every setting, with its estimate and interval; those that may be the best in
     colour."""
     import matplotlib as mpl
@@ -81,8 +81,7 @@ def settings_figure(answer: Answer, advice: Recommendation, *, is_face: bool) ->
         drawing,
         advice.reason,
         sentence,
-        id="response" if is_face else "settings-figure",
-        is_face=is_face,
+        id="response" if is_only else "settings-figure",
     )
 
 

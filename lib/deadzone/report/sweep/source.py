@@ -63,12 +63,7 @@ def load_source(
         path, trials = Path(table), read_table(Path(table))
         if not (knob and response):
             raise TableError(f"{path}: say which column is the knob and which the response.")
-        _check_columns(trials, knob, response, by)
-        better = direction_of(response, goal, unit_in_cells=unit_of_cells(trials[response]))
-        return Source(
-            path.stem, path.stem, "", trials, knob, response, better.goal, _columns(by),
-            goal_from=better.goal_from,
-        )  # fmt: skip
+        return _of_table(path.stem, path.stem, "", trials, knob, response, goal, by)
     runs = places.runs_folder()
     if or_reference and run in ("", "latest") and not list_runs(runs):
         return _of_reference(knob, response, goal, by)
@@ -87,20 +82,30 @@ def _of_reference(knob: str, response: str, goal: str, by: str) -> Source:
         "ffmpeg on 1 to 16 cores, with threads of its own choice: reference data, for there is no "
         "run here yet"
     )
-    knob, response = knob or "cpu_limit", response or "wall_s"
-    better = direction_of(response, goal)
-    _check_columns(trials, knob, response, by)
-    return Source(
-        REFERENCE,
-        title,
-        _("A published table is shown until there is a run: deadzone run xz-threads makes one."),
-        trials,
-        knob,
-        response,
-        better.goal,
-        _columns(by),
-        goal_from=better.goal_from,
+    question = _(
+        "A published table is shown until there is a run: deadzone run xz-threads makes one."
     )
+    asked = (knob or "cpu_limit", response or "wall_s", goal, by)
+    return _of_table(REFERENCE, title, question, trials, *asked)
+
+
+def _of_table(
+    name: str,
+    title: str,
+    question: str,
+    trials: pd.DataFrame,
+    knob: str,
+    response: str,
+    goal: str,
+    by: str,
+) -> Source:
+    _check_columns(trials, knob, response, by)
+    unit = unit_of_cells(trials[response])
+    better = direction_of(response, goal, unit_in_cells=unit)
+    return Source(
+        name, title, question, trials, knob, response, better.goal, _columns(by),
+        goal_from=better.goal_from, unit=unit,
+    )  # fmt: skip
 
 
 def _of_run(run: RunFolder, knob: str, response: str, goal: str, by: str) -> Source:

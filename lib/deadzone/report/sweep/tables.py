@@ -4,13 +4,13 @@ data."""
 import numpy as np
 import pandas as pd
 
-from deadzone.analysis.phases.candidates import level_text, places
-from deadzone.analysis.phases.model import PhaseModel
+from deadzone.analysis.phases.candidates import places
 from deadzone.analysis.phases.quantities import (
     axis_label,
     listing,
 )
 from deadzone.analysis.phases.result import PhaseResult
+from deadzone.analysis.phases.summary import summarise
 from deadzone.language.messages import N_, say
 from deadzone.language.tabling import Layout
 from deadzone.report.document.display import Table
@@ -18,51 +18,34 @@ from deadzone.report.sweep.analysis import Slice
 from deadzone.report.sweep.trials import Source
 from deadzone.study.scales import level_name
 
-OUTLIERS_TABLE = Layout(
-    columns={
-        N_("trial"): "{trial}",
-        "{knob_label}": "{level}",
-        "{response_label}": "{response:number}",
-        N_("reason"): "{reason}",
-    },
-    caption=N_(
-        "{n} of {all:count} trials is an outlier; it stays in the data and counts for little in "
-        "the fit.",
-        "{n} of {all:count} trials are outliers; they stay in the data and count for little in the "
-        "fit.",
-    ),
-    numeric=(0, 1, 2),
+OUTLIERS = N_(
+    "{n} of {all:count} trials is an outlier; it stays in the data and counts for little in the "
+    "fit.",
+    "{n} of {all:count} trials are outliers; they stay in the data and count for little in the "
+    "fit.",
 )
 
-UNTRUSTED_TABLE = Layout(
-    columns={
-        N_("trial"): "{trial}",
-        N_("attempt"): "{attempt}",
-        "{knob_label}": "{level}",
-        "{response_label}": "{value:number}",
-        N_("reason"): "{reason}",
-    },
-    caption="{told}",
-    numeric=(0, 1, 2, 3),
-)
-
-FAILURES_TABLE = Layout(
+LEFT_OUT_TABLE = Layout(
     columns={
         "{knob_label}": "{level}",
         N_("trials", context="count"): "{count:,}",
         N_("status"): "{status}",
-        N_("error"): "{error}",
+        N_("reason"): "{reason}",
         N_("trial numbers"): "{numbers}",
     },
-    caption=N_(
-        "{n} of {all:count} trials failed; it is kept, and left out of the fit.",
-        "{n:count} of {all:count} trials failed; they are kept, and left out of the fit.",
-    ),
+    caption="{told}",
     numeric=(0, 1),
 )
 
-MOST_ROWS = 40
-"""A table lists this many disturbed attempts; all of them stand in the trials beside the report."""
+UNTRUSTED = N_(
+    "{n} attempt was disturbed from outside; it is kept, and analysed only for want of others.",
+    "{n:count} attempts were disturbed from outside; they are kept, and analysed only for want of "
+    "others.",
+)
+FAILED = N_(
+    "{n} of {all:count} trials failed; it is kept, and left out of the fit.",
+    "{n:count} of {all:count} trials failed; they are kept, and left out of the fit.",
+)
 
 
 def positions(model: PhaseResult, trials: pd.DataFrame) -> np.ndarray:
@@ -85,70 +68,34 @@ def is_measured(trials: pd.DataFrame, column: str) -> bool:
 
 def outliers_table(s: Slice) -> Table | None:
     """The trials that were given less weight, with the reason; None if there are none."""
-    model, outliers = s.model, s.model.outliers
-    if outliers.empty:
+    n = len(s.model.outliers)
+    if not n:
         return None
-    rows = [
-        {**row, "level": level_text(model, float(row["knob"]))}
-        for row in outliers.to_dict("records")
-    ]
-    counts = {"n": len(rows), "all": model.n_trials}
-    return Table.of(OUTLIERS_TABLE, rows, s.anchor("outliers"), **_labels(model), **counts)
+    caption = say(OUTLIERS, n=n, all=s.model.n_trials)
+    return Table.shown(summarise(s.model, s.advice).sections[-1], s.anchor("outliers"), caption)
 
 
-def _labels(of: Source | PhaseModel) -> dict[str, str]:
+def _labels(of: Source) -> dict[str, str]:
     return {"knob_label": axis_label(of.knob), "response_label": axis_label(of.response)}
 
 
 def left_out(source: Source) -> list[Table]:
-    """The tables of the trials that do not count, where there are any."""
-    return [table for table in (untrusted_table(source), failed_table(source)) if table is not None]
-
-
-def untrusted_table(source: Source) -> Table | None:
-    """The attempts that were disturbed, and what disturbed them; None if there are none."""
-    rows = source.untrusted
-    if rows.empty:
-        return None
-    reasons = rows["distrust_reason"].fillna("").astype(str)
-    named = rows.assign(
-        level=rows[source.knob].astype(str),
-        value=rows[source.response].astype(float),
-        reason=reasons,
-    )
-    shown = named.head(MOST_ROWS).to_dict("records")
-    text = (
-        N_(
-            "{n} attempt was disturbed from outside; it is kept, and analysed only for want of "
-            "others.",
-            "{n:count} attempts were disturbed from outside; they are kept, and analysed only for "
-            "want of others.",
-        )
-        if len(shown) == len(rows)
-        else N_(
-            "{n:count} attempts were disturbed from outside, of which the first {shown} are "
-            "listed; they are kept, and analysed only for want of others."
-        )
-    )
-    return Table.of(
-        UNTRUSTED_TABLE,
-        shown,
-        "untrusted",
-        told=say(text, n=len(rows), shown=len(shown)),
-        **_labels(source),
-    )
-
-
-def failed_table(source: Source) -> Table | None:
-    """The trials that failed, timed out or were killed; None if there are none."""
-    rows = source.failed
-    if rows.empty:
-        return None
-    error = rows["error"].fillna("") if "error" in rows else ""
-    what = rows[["status", "trial"]].assign(level=rows[source.knob], error=error).astype(str)
-    alike = what.groupby(["level", "status", "error"], sort=False)["trial"]
-    named = alike.agg(count="size", numbers=lambda trials: listing([*trials])).reset_index()
-    counts = {"n": len(rows), "all": len(source.trials)}
-    return Table.of(
-        FAILURES_TABLE, named.to_dict("records"), "failures", **counts, **_labels(source)
-    )
+    """The trials that were disturbed, and those that failed, timed out or were killed, one row for
+    those alike at a level; no table where there are none."""
+    tables = []
+    for identity, rows, reason, text in (
+        ("untrusted", source.untrusted, "distrust_reason", UNTRUSTED),
+        ("failures", source.failed, "error", FAILED),
+    ):
+        if rows.empty:
+            continue
+        said = rows[reason].fillna("") if reason in rows else ""
+        status = rows.get("status", "")
+        named = {"level": rows[source.knob], "status": status, "reason": said}
+        alike = rows.assign(**named).astype(dict.fromkeys((*named, "trial"), str))
+        grouped = alike.groupby([*named], sort=False)["trial"]
+        shown = grouped.agg(count="size", numbers=lambda trials: listing([*trials])).reset_index()
+        told = say(text, n=len(rows), all=len(source.trials))
+        cells, words = shown.to_dict("records"), _labels(source)
+        tables.append(Table.of(LEFT_OUT_TABLE, cells, identity, told=told, **words))
+    return tables

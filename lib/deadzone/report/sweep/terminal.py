@@ -24,16 +24,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Terminal:
-    """What a terminal can show. width: in characters. coloured: it knows 256 colours. plain: ASCII
-    alone."""
+    """What a terminal can show. width: in characters. coloured: it knows 256 colours."""
 
     width: int
     coloured: bool
-    plain: bool
 
     def curve(self, model: PhaseModel, advice: Recommendation) -> str:
         """The picture of a phase model."""
-        return picture(model, advice, self.width, coloured=self.coloured, plain=self.plain)
+        return picture(model, advice, self.width, coloured=self.coloured)
 
     def paragraph(self, text: str, indent: str = "", most_lines: int | None = None) -> str:
         """A text in lines that fit, cut where it takes more than it may."""
@@ -48,19 +46,17 @@ class Terminal:
 
 
 def terminal_of(stream: TextIO) -> Terminal | None:
-    """The terminal behind a stream; None for a pipe or a file.
+    """The terminal behind a stream; None for a pipe or a file, and where no picture can be written:
+    where TERM is dumb or the encoding is none of Unicode.
 
-    Colour follows NO_COLOR (no-color.org) and TERM; ASCII is for encodings that have no other
-    characters.
+    Colour follows NO_COLOR (no-color.org).
     """
-    if not stream.isatty():
+    is_dumb = os.environ.get("TERM", "dumb") == "dumb"
+    if not stream.isatty() or is_dumb or not (stream.encoding or "").lower().startswith("utf"):
         return None
-    dumb = os.environ.get("TERM", "dumb") == "dumb"
-    encoding = (stream.encoding or "ascii").lower().replace("-", "")
     return Terminal(
         width=shutil.get_terminal_size().columns,
-        coloured=not dumb and not os.environ.get("NO_COLOR"),
-        plain=dumb or not encoding.startswith("utf"),
+        coloured=not os.environ.get("NO_COLOR"),
     )
 
 
@@ -88,7 +84,7 @@ def in_terminal(
     details: every sentence, in place of the setting with the first of its limits and doubts. quiet:
     the setting and the doubts alone.
     """
-    wide = terminal or Terminal(10_000, False, False)
+    wide = terminal or Terminal(10_000, False)
     if details:
         return "\n".join(_all_lines(analysis, terminal, wide))
     curves = [] if quiet or terminal is None else [_curve(part, terminal) for part in analysis]
@@ -155,14 +151,18 @@ def _doubts(analysis: Analysis) -> list[str]:
 
 
 def _all_lines(analysis: Analysis, terminal: Terminal | None, wide: Terminal) -> Iterator[str]:
+    from deadzone.analysis.page import Page
+    from deadzone.analysis.phases.summary import summarise
     from deadzone.report.sweep import prose
 
     for finding in analysis.findings:
         yield wide.paragraph(str(finding), "  ")
     for part in analysis:
         yield from _curve(part, terminal)
-        for paragraph in prose.phases_in_words(part).paragraphs:
-            yield wide.paragraph(str(paragraph), "  ")
+        summary = summarise(part.model, part.advice)
+        yield Page(summary.title, summary.sections, {}).text()
+        for claim in (*prose.shape_in_words(part), *prose.why_in_words(part)):
+            yield wide.paragraph(str(claim), "  ")
         yield ""
     yield _answer(analysis, wide)
     for doubt in _doubts(analysis):
