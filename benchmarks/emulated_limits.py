@@ -22,8 +22,7 @@ import pandas as pd
 from deadzone import __version__
 from deadzone.analysis.phases.fit import fit_phases
 from deadzone.measurement import Command
-from deadzone.run.targets.limits.registry import QUOTA_MECHANISMS
-from deadzone.run.targets.local import LocalTarget
+from deadzone.run.targets.local import QUOTA_MECHANISMS, LocalTarget
 from deadzone.run.targets.processes import below
 from deadzone.run.workloads.ffmpeg import BUNDLED, find_ffmpeg
 from deadzone.store.programs import program_version

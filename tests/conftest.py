@@ -32,8 +32,7 @@ from deadzone.run.sweep.progress import Progress
 from deadzone.run.sweep.proposed import trials_of
 from deadzone.run.sweep.running import run_sweep
 from deadzone.run.targets.interrupts import INTERRUPTS
-from deadzone.run.targets.limits.registry import QUOTA_MECHANISMS
-from deadzone.run.targets.local import LocalTarget
+from deadzone.run.targets.local import QUOTA_MECHANISMS, LocalTarget
 from deadzone.store.run import RunFolder
 from deadzone.study.design import Treatment
 from deadzone.study.target_specs import LocalTargetSpec

@@ -16,8 +16,7 @@ from deadzone.extras import extras, missing
 from deadzone.measurement import Command, Measurement
 from deadzone.run.targets.interference import OtherProcesses, between, exposure, read_machine
 from deadzone.run.targets.limits.io import IoLimit, IoLimiter
-from deadzone.run.targets.limits.registry import QUOTA_MECHANISMS
-from deadzone.run.targets.local import LocalTarget
+from deadzone.run.targets.local import QUOTA_MECHANISMS, LocalTarget
 from deadzone.run.targets.undo_log import remove_leftovers
 from deadzone.run.trust import foreign_cpu
 from deadzone.run.workloads.ffmpeg import BUNDLED, find_ffmpeg
@@ -128,11 +127,7 @@ def _limits() -> Iterator[Check]:
         return
     measured = _try_mechanism("emulated", BUSY)
     if isinstance(measured, str):
-        sentence = (
-            "no mechanism for quotas works; only whole cores can be limited, by affinity "
-            f"({measured})"
-        )
-        yield Check("CPU limit", "missing", sentence, QUOTA_REMEDY)
+        yield Check("CPU limit", "missing", f"no mechanism works ({measured})", QUOTA_REMEDY)
         return
     share = (measured.cpu_efficiency or 0.0) / TRIED_LIMIT
     sentence = (

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from deadzone.plugins import WorkloadError
 from deadzone.run.targets.limits.base import group_name
-from deadzone.run.targets.undo_log import note, remove_elsewhere, remove_left_in
+from deadzone.run.targets.undo_log import UndoEntry, record_change, undo
 from deadzone.study.quantity import size_text
 from deadzone_disk.engine import in_words
 
@@ -93,9 +93,8 @@ class DiskFiles:
             if not home.exists():
                 home.mkdir()
                 self._made_home = True
-            remove_left_in(home)
             folder = home / f"{group_name()}-disk"
-            note(folder)
+            self._note = record_change(UndoEntry(str(folder), folders=(str(folder),)))
             self.folder = folder
             folder.mkdir(mode=MODE)
 
@@ -147,7 +146,7 @@ class DiskFiles:
         """Remove everything that was made; the study's own folder too, where it was made here and
         is empty."""
         if self.folder:
-            remove_elsewhere(self.folder)
+            undo(self._note)
             self.folder = None
         if self._made_home:
             with contextlib.suppress(OSError):  # another process put something there meanwhile

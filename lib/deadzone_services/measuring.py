@@ -134,10 +134,6 @@ class ServiceMeasuring(Measuring):
     def _displace(self, treatment: Treatment) -> None:
         self._services[self._plan.environment_of(treatment)].displaced()
 
-    def looked_on(self, measured: Measurement) -> Measurement:
-        """The last trial as it was: its service may work on after it."""
-        return measured
-
     def _measure(self, treatment: Treatment) -> tuple[Measurement, Outcome]:
         """Ask the service once, or as long as the load of a trial lasts; one that does not become
         ready, or ends meanwhile, is a failed trial."""
@@ -152,9 +148,7 @@ class ServiceMeasuring(Measuring):
             return not_measured(masked(str(error))), Outcome(_known(limits))
         try:
             values = {**treatment.levels, **placeholders_of(reached)}
-            command = self._waiting(
-                lambda: self._workload.prepare_trial(values, self._client.scratch)
-            )
+            command = self._workload.prepare_trial(values, self._client.scratch)
             self.coresident_processes.ready(treatment.levels, self.starts)
             watch = service.watch(self._client.account, as_cores(limits.cpu_limit))
             with self._profiling.capture(values, service.process) as profiles:

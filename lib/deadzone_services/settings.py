@@ -19,7 +19,7 @@ from deadzone.plugins import (
     masked,
 )
 from deadzone.run.targets.limits.base import group_name
-from deadzone.run.targets.undo_log import note, remove_elsewhere
+from deadzone.run.targets.undo_log import UndoEntry, record_change, undo
 from deadzone.run.workloads.command import found_by
 from deadzone.store.programs import answer_of, last_words
 from deadzone.study.service_specs import DataSpec, ReadBackSpec
@@ -156,9 +156,10 @@ class Data:
         if self._spec.fresh == "reuse":
             return prepared
         self.remove()
-        self._copy = prepared.parent / f"{group_name()}-data"
-        with SaidAs(WorkloadError, f"service.data: {self._copy} cannot be noted"):
-            note(self._copy)
+        copy = prepared.parent / f"{group_name()}-data"
+        with SaidAs(WorkloadError, f"service.data: {copy} cannot be noted"):
+            self._note = record_change(UndoEntry(str(copy), folders=(str(copy),)))
+        self._copy = copy
         answer = answer_of(
             ("cp", "-a", "--reflink=auto", str(prepared), str(self._copy)), COPYING_TIMEOUT_S
         )
@@ -171,5 +172,5 @@ class Data:
     def remove(self) -> None:
         """Remove the copy."""
         if self._copy:
-            remove_elsewhere(self._copy)
+            undo(self._note)
             self._copy = None

@@ -10,7 +10,6 @@ from dataclasses import replace
 
 from deadzone.plugins import Sample
 from deadzone.run.targets.account import ThreadAccount
-from deadzone.run.targets.ended_children import EndedChildren
 from deadzone.run.targets.limits.base import Counters
 from deadzone.run.targets.processes import HELD, ProcessTotals, totals, whole
 from deadzone.run.targets.schedstat import threads_of, waits_for_disk
@@ -50,13 +49,12 @@ class Watch:
         disk_waits: bool = True,
         account: ThreadAccount | None = None,
         limit: float | None = None,
-        ended: EndedChildren | None = None,
     ) -> None:
         """read: the group's accounting now. processes: those of the service, and those that only
         hold the account of others that ended. from_afar: reading is slow, so that there is no time
         series. disk_waits: whether to look for threads that wait for a disk, which costs CPU with
         every process there is. account: kept of its threads, which are on this machine. limit: in
-        force [cores]. ended: counts those of its processes that nothing waits for."""
+        force [cores]."""
         self._read = read
         self._processes = processes
         self._from_afar = from_afar
@@ -69,7 +67,6 @@ class Watch:
         self._looks_for_waits = disk_waits
         self._account, self._limit = (None, None) if from_afar else (account, limit)
         self._began_s, self._told = 0.0, dict[str, float]()
-        self._ended, self._ended_before_s, self._ended_s = ended, 0.0, 0.0
 
     def begin(self) -> float:
         """The trial begins: CPU time of the service so far [s]."""
@@ -80,16 +77,8 @@ class Watch:
             self._disk_waits.start()
         if self._account:
             self._account.begin(self._processes()[0])
-        if self._ended:
-            self._ended.begin(self._processes()[0])
-            self._ended_before_s = self._ended_s
         self._began_s = time.monotonic()
-        return _cpu_s(*self._before) + self._ended_s
-
-    def look(self) -> None:
-        """Look at what lives for a short time only."""
-        if self._ended:
-            self._ended.look()
+        return _cpu_s(*self._before)
 
     def tick(self, t_s: float) -> Sequence[Sample]:
         """A reading of the time series, counted from the beginning; memory and threads as they
@@ -129,10 +118,7 @@ class Watch:
             self._told = self._account.end(
                 (*holders, *there), wall_s, cpu_s, grown, self._limit, there
             )
-        if self._ended and self._after[0].usage_s is None:
-            unwaited_s = self._ended.end(self._processes()[0])
-            self._ended_s = self._ended_before_s + unwaited_s
-        return _cpu_s(*self._after) + self._ended_s
+        return _cpu_s(*self._after)
 
     def cpu_s(self) -> float:
         """CPU time of the service so far [s]."""
@@ -142,8 +128,7 @@ class Watch:
         """What the service used in between."""
         (first, before), (last, after) = self._before, self._after
         grown, seen = last.since(first), self._most.threads > 0
-        unwaited_s = self._ended_s - self._ended_before_s
-        user_s, sys_s = after.user_s - before.user_s + unwaited_s, after.sys_s - before.sys_s
+        user_s, sys_s = after.user_s - before.user_s, after.sys_s - before.sys_s
         moved = {
             name: getattr(after, name) - getattr(before, name) if seen else getattr(grown, name)
             for name in ("major_faults", "read_bytes", "written_bytes")

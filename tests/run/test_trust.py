@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from deadzone.measurement import NO_INTERFERENCE, Measurement
-from deadzone.run.trust import doubts, is_undecided
+from deadzone.run.trust import doubts
 from deadzone.study.spec import TrustSpec
 
 QUIET = dataclasses.replace(NO_INTERFERENCE, foreign_cpu=0.02, foreign_cpu_resolution=0.01)
@@ -72,14 +72,3 @@ def test_what_does_not_meet_the_trial_is_no_reason():
     assert doubts(trial(**desktop), "none", TrustSpec()) == ()
     assert doubts(trial(foreign_cpu=0.3, exposure=0.0), "none", TrustSpec()) == ()
     assert doubts(trial(foreign_cpu=0.3, exposure=1.0), "none", TrustSpec())
-
-
-def test_neighbours_that_make_no_difference_in_this_run_are_no_reason_and_others_stay_one():
-    assert doubts(trial(foreign_cpu=0.4), "none", TrustSpec(), harmless=True) == ()
-    assert len(doubts(trial(foreign_cpu=0.4, steal=0.2), "none", TrustSpec(), harmless=True)) == 1
-
-
-def test_what_the_kernels_tick_leaves_open_is_undecided():
-    seen = trial(foreign_cpu=0.2, foreign_cpu_resolution=0.1).interference
-    assert is_undecided(seen, 0.15) and not is_undecided(seen, 0.5)
-    assert not is_undecided(dataclasses.replace(seen, exposure=0.0), 0.15)

@@ -126,18 +126,6 @@ def test_an_interrupted_run_waits_for_the_kernel_that_measures_and_takes_its_bar
     assert (run / "sweep.ipynb").exists()
 
 
-def test_a_trial_that_takes_far_longer_than_its_like_is_said(in_terminal):
-    program = ("--", "sh", "-c", ": {n}; echo >>tries; [ $(wc -l <tries) -lt 4 ] || sleep 60")
-    screen = in_terminal(*SWEEP, *program)
-    screen.wait_for("bounds it", 30)
-    text = re.sub(r"\s+", " ", screen.text())
-    assert re.search(
-        r"n=\d runs since [\d.]+ s, the others took [\d.]+ s at most: --timeout \d+ bounds it", text
-    )
-    screen.interrupt()
-    screen.end()
-
-
 @pytest.mark.parametrize("columns", WIDTHS)
 def test_the_summary_of_a_table_is_as_wide_as_the_terminal(in_terminal, tmp_path, columns):
     table = write_table(tmp_path)

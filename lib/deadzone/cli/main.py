@@ -33,9 +33,6 @@ LOOK_FOR_GARBAGE_AFTER = 200_000
 """Objects. Loading libraries makes some hundred thousand that stay; looked through after every 700,
 they take a fifth of the time to a first answer, and after every 50,000 a tenth."""
 
-MEASURING = ("try", "sweep")
-"""Commands that measure in a process of their own."""
-
 AGAIN_S = 0.5
 """An interrupt so soon after another is the same wish [s]."""
 
@@ -91,10 +88,6 @@ class LazyGroup(click.Group):
         known = COMMANDS if cmd_name in COMMANDS else _of_packs()
         if cmd_name not in known:
             return None
-        if cmd_name in MEASURING:
-            from deadzone.run.targets.interference import mark_start
-
-            mark_start()
         module, _, name = known[cmd_name][0].partition(":")
         command: click.Command = getattr(import_module(module), name)
         return command

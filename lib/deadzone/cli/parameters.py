@@ -47,11 +47,6 @@ adaptive_options = together(
         help="Time that the trials may take in all, such as 30s, 5m or 1h.",
     ),
 )
-rehearse_option = click.option(
-    "--rehearse",
-    is_flag=True,
-    help="Measure one trial at each end of the range, say what is wrong, keep nothing.",
-)
 
 
 @dataclass(frozen=True)
@@ -63,7 +58,6 @@ class Asked:
     overrides: dict[str, Any]
     resume: str | None
     dry_run: bool
-    rehearse: bool
     as_json: bool
     fail_on: str | None
 
@@ -128,7 +122,6 @@ def study_options(function: Callable[..., None]) -> Callable[..., None]:
             "--resume", metavar="RUN", help="Go on with an interrupted run: its id, or latest."
         ),
         click.option("--dry-run", is_flag=True, help="Print the plan and run nothing."),
-        rehearse_option,
         click.option("--json", "as_json", is_flag=True, help="Print the result as JSON."),
         claim_option,
         fail_on_option,

@@ -31,11 +31,11 @@ def command(context: str | None, namespaces: tuple[str, ...], as_json: bool) -> 
     the resources of every workload that a killed sweep left changed in a cluster."""
     from deadzone.run.targets.undo_log import remove_leftovers, undo_left_over
 
-    done, problems = undo_left_over()
     removed = [
         *map(str, remove_leftovers()),
         *packs.part(lambda pack: pack.remove_left_containers)(),
     ]
+    done, problems = undo_left_over()
     clusters = packs.part(lambda pack: pack.restore_clusters)(
         context, namespaces, lambda text: click.echo(text, err=True)
     )

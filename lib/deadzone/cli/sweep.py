@@ -10,13 +10,11 @@ import click
 from deadzone import places
 from deadzone.cli.claims import fail_where_claims_fell, say_claims
 from deadzone.cli.parameters import Asked, study_options
-from deadzone.errors import EXIT_FINDING, StoreError
-from deadzone.language.messages import _
+from deadzone.errors import StoreError
 from deadzone.run.sweep.progress import progress_on
 from deadzone.store.run import RunFolder, list_runs
 from deadzone.study.design import refuse_unanswerable
 from deadzone.study.loading import find_study
-from deadzone.study.plan import Plan
 from deadzone.visible import visible
 
 
@@ -32,7 +30,7 @@ def command(asked: Asked) -> None:
     from deadzone.run.sweep.opening import open_run
     from deadzone.verbs.sweeping import measure_opened
 
-    if asked.dry_run or asked.rehearse:
+    if asked.dry_run:
         print_plan(asked)
         return
     opened = open_run(asked.study, asked.overrides, resume=asked.resume)
@@ -57,53 +55,10 @@ def _latest_records(runs: Sequence[RunFolder]) -> list[dict[str, Any]]:
     return []
 
 
-def print_rehearsal(plan: Plan, as_json: bool = False) -> None:
-    """Measure one trial at each end of the range, and say what is wrong, what they took, and what
-    the sweep will take.
-
-    Ends with exit code 7 where there could be no verdict.
-    """
-    from deadzone.analysis.findings.rehearsing import judge_of
-    from deadzone.run.sweep.forecast import preview
-    from deadzone.run.sweep.opening import rehearse
-
-    records, notes, findings = rehearse(plan, judge_of(plan))
-    ahead = preview(plan, records)
-    if as_json:
-        facts = {name: ahead[name] for name in ("study", "estimated_s")}
-        click.echo(
-            json.dumps(
-                {**facts, "rehearsal": [finding.to_dict() for finding in findings]},
-                ensure_ascii=False,
-            )
-        )
-    else:
-        for record in records:
-            levels = ", ".join(f"{name} {level}" for name, level in record["levels"].items())
-            response = plan.study.response.name
-            value = record["responses"].get(response)
-            click.echo(
-                _(
-                    "{levels}: {wall_s:number} s, {status}",
-                    levels=levels,
-                    wall_s=record["wall_s"],
-                    status=record["status"] if value is None else f"{response} {value:.4g}",
-                )
-            )
-        click.echo(
-            "\n".join([*notes, *map(str, findings)])
-            or _("Nothing wrong was seen in one trial at each end of the range.")
-        )
-        click.echo(_("estimated time of the sweep: {time}", time=ahead["estimated"]))
-    if any(finding.severity == "stops" for finding in findings):
-        raise click.exceptions.Exit(EXIT_FINDING)
-
-
 def print_plan(asked: Asked, is_analysed: bool = False) -> None:
     """What a sweep would do, for --dry-run; of one that is to be resumed, what is left to do.
 
-    rehearse: try it in place of telling. is_analysed: whether the run is to give an answer. Raises
-    StudyError where it could give none.
+    is_analysed: whether the run is to give an answer. Raises StudyError where it could give none.
     """
     from deadzone.run.sweep.forecast import preview
     from deadzone.run.sweep.opening import open_run, planned_file
@@ -117,9 +72,6 @@ def print_plan(asked: Asked, is_analysed: bool = False) -> None:
         records = _latest_records(list_runs(places.runs_folder(), plan.study.study))
     if is_analysed:
         refuse_unanswerable(plan.study, plan.treatments)
-    if asked.rehearse:
-        print_rehearsal(plan, asked.as_json)
-        return
     ahead = preview(plan, records, finished)
     if asked.as_json:
         click.echo(json.dumps(ahead))

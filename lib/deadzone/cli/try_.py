@@ -26,12 +26,11 @@ from deadzone.cli.options import (
     role_option,
     zero_option,
 )
-from deadzone.cli.parameters import adaptive_options, belongs_option, rehearse_option
-from deadzone.cli.sweep import print_rehearsal
+from deadzone.cli.parameters import adaptive_options, belongs_option
 from deadzone.errors import EXIT_FINDING, SaidAs, StudyError, WorkloadError
 from deadzone.language.formats import duration
 from deadzone.language.messages import _
-from deadzone.run.sweep.progress import Beside, Progress, progress_on
+from deadzone.run.sweep.progress import Progress, progress_on
 from deadzone.store.provenance import usable_cores
 from deadzone.store.run import RunFolder
 from deadzone.study.design import levels_of
@@ -112,7 +111,6 @@ LONG_S = 600.0
 @fail_on_option
 @click.option("--resume", metavar="RUN", help="Go on with an interrupted run of the same line.")
 @click.option("--dry-run", is_flag=True, help="Print the plan and run nothing.")
-@rehearse_option
 @click.option(
     "-q",
     "--quiet",
@@ -142,11 +140,9 @@ def command(**given: Any) -> None:
         _save(path, document, quiet)
     if not quiet:
         _print_plan(plan)
-    if given["dry_run"] or given["rehearse"]:
+    if given["dry_run"]:
         if plan.warning and not quiet:
             click.echo(plan.warning)
-        if given["rehearse"]:
-            print_rehearsal(plan, given["as_json"])
         return
     runs = places.runs_folder()
     run = (
@@ -202,11 +198,16 @@ def _print_plan(plan: Plan) -> None:
     )
 
 
-class _Asking(Beside):
+class _Asking(Progress):
     """A progress that asks once, where there is a terminal, whether a sweep that takes long is
-    meant."""
+    meant; all else it leaves to another."""
 
     _asked = False
+
+    def __init__(self, progress: Progress) -> None:
+        self._progress = progress
+        for name in ("choose", "note", "clear", "close"):
+            setattr(self, name, getattr(progress, name))
 
     def agrees(self, question: str) -> bool:
         """Ask, where there is a terminal."""

@@ -16,19 +16,17 @@ def doubts(
     cpu_limit: Level,
     limits: TrustSpec,
     waits_on_io: bool = False,
-    harmless: bool = False,
 ) -> tuple[str, ...]:
     """Reasons not to trust a trial, each with its figure and threshold; none means it is trusted.
 
     cpu_limit: the limit that was in force, or `none`. waits_on_io: whether the trial itself waits
-    for a disk, so that stalls on I/O are what it measures. harmless: whether neighbours such as its
-    own make no difference in this run.
+    for a disk, so that stalls on I/O are what it measures.
     """
     seen, most = measurement.interference, limits.max_pressure
     io_pressure = None if waits_on_io else _of_others(seen.io_pressure, seen.own_io_pressure)
     memory_pressure = _of_others(seen.memory_pressure, seen.own_memory_pressure)
     reasons = [
-        None if harmless else foreign_cpu(seen, limits.max_foreign_cpu),
+        foreign_cpu(seen, limits.max_foreign_cpu),
         _above(
             seen.steal, limits.max_steal, "the hypervisor withheld {:.2f} cores (threshold {:.2f})"
         ),
@@ -41,8 +39,10 @@ def doubts(
             limits.max_clock_drift,
             "the clocks disagree by {:.1%} (threshold {:.1%})",
         ),
-        _unmeant_throttling(measurement, cpu_limit),
     ]
+    if cpu_limit == NONE and measurement.nr_throttled:
+        times = measurement.nr_throttled
+        reasons.append(f"throttled in {times} periods although it had no limit")
     return (*measurement.changed, *(reason for reason in reasons if reason))
 
 
@@ -57,13 +57,6 @@ def foreign_cpu(seen: Interference, threshold: float) -> str | None:
     return f"{sentence}: {named}" if named else sentence
 
 
-def is_undecided(seen: Interference, threshold: float) -> bool:
-    """Whether the kernel's tick leaves open if others used too much, so that the machine must be
-    looked at for longer."""
-    apart = abs(seen.foreign_cpu - threshold / max(seen.exposure, 1e-9))
-    return apart <= seen.foreign_cpu_resolution
-
-
 def _of_others(pressure: float | None, own: float) -> float | None:
     """What is left of stalls of the machine without those of the trial, which are what it
     measures."""
@@ -72,9 +65,3 @@ def _of_others(pressure: float | None, own: float) -> float | None:
 
 def _above(value: float | None, threshold: float, sentence: str) -> str | None:
     return sentence.format(value, threshold) if value is not None and value > threshold else None
-
-
-def _unmeant_throttling(measurement: Measurement, cpu_limit: Level) -> str | None:
-    if cpu_limit == NONE and measurement.nr_throttled:
-        return f"throttled in {measurement.nr_throttled} periods although it had no limit"
-    return None

@@ -19,9 +19,9 @@ class LocalTargetSpec(TargetSpec):
     """This machine."""
 
     kind: Literal["local"] = "local"
-    mechanism: Literal[
-        "auto", "cgroup-v2", "cgroup-v1", "systemd", "emulated", "affinity", "unlimited"
-    ] = "auto"
+    mechanism: Literal["auto", "cgroup-v2", "cgroup-v1", "systemd", "emulated", "unlimited"] = (
+        "auto"
+    )
     """how a CPU limit is put in force; auto takes the best that works here"""
 
     cpu_limit: FactorLevel = NONE

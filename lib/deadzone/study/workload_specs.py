@@ -25,9 +25,6 @@ class FfmpegWorkloadSpec(WorkloadSpec):
     clip: ClipSpec = Field(default_factory=ClipSpec)
     """the video that is generated and decoded"""
 
-    input: str | None = None
-    """a video file to use in place of the generated clip"""
-
     scale: str = Field(default="1280:720", pattern=r"^-?\d+:-?\d+$")
     """size of the extracted frames"""
 

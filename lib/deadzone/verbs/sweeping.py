@@ -155,7 +155,6 @@ def measure_opened(opened: OpenRun, progress: Progress) -> None:
 def measure(plan: Plan, run: RunFolder, progress: Progress) -> None:
     """Measure what a run lacks of its plan, rehearsed first; what judges or proposes trials is
     loaded where it does."""
-    from deadzone.run.sweep.opening import Rehearsing
     from deadzone.run.sweep.proposed import trials_of
     from deadzone.run.sweep.running import run_sweep
 
@@ -164,12 +163,12 @@ def measure(plan: Plan, run: RunFolder, progress: Progress) -> None:
 
         return judge_of(plan)(table)
 
-    progress, proposer = Rehearsing(progress, plan, run, judge), None
+    proposer = None
     if plan.is_adaptive:
         from deadzone.analysis.adaptive.slices import proposer_of
 
         proposer = proposer_of(plan)
-    run_sweep(plan, run, progress, trials_of(plan, proposer, progress))
+    run_sweep(plan, run, progress, trials_of(plan, proposer, progress), judge)
 
 
 def _of_command(command: Any, levels: Levels, of_run: OfRun, design: dict[str, Any]) -> OpenRun:

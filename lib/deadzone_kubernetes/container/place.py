@@ -19,9 +19,6 @@ RUN = (
 FIND = 'cd "${2:-/}" && command -v "$1" >/dev/null'
 
 
-COUNT = 'n=0; for f in "$1"/* "$1"/.[!.]*; do [ -e "$f" ] && n=$((n + 1)); done; echo $n'
-
-
 class PodPlace(Place):
     """The container that trials run in at present; with another pod its identity changes."""
 
@@ -95,7 +92,3 @@ class PodPlace(Place):
             return None
         except NoProgramError as error:
             return CompletedProcess(argv, NOT_STARTED, "", str(error))
-
-    def count_files(self, folder: Path) -> int:
-        """Entries of a folder of the container."""
-        return int(self._here.shell(COUNT, str(folder)).stdout.strip() or 0)

@@ -13,14 +13,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from deadzone.plugins import Measurement
+from deadzone.plugins import Measurement, TargetError
 from deadzone.run.sweep.measuring import Measuring
 from deadzone.run.sweep.progress import Progress
 from deadzone.run.targets.limits.base import start_ticks
 from deadzone.run.targets.processes import below, listening, names_of
 from deadzone.run.trust import foreign_cpu
 from deadzone.study.coresident_specs import CoresidentSpec
-from deadzone_services.coresident.members import GoneError
 
 LOOKS = 5
 """So many disturbed trials, each with a look after it, decide."""
@@ -74,7 +73,7 @@ class CoresidentDetection:
         for keys in keys_by_text.values():
             try:
                 self._measuring.coresident_processes.add(CoresidentSpec.model_validate(keys))
-            except GoneError as error:
+            except TargetError as error:
                 sentence = (
                     f"{error} It was recognised as the trials' in an earlier part of this run."
                 )
@@ -127,7 +126,7 @@ class CoresidentDetection:
             return None
         try:
             self._measuring.coresident_processes.add(spec)
-        except GoneError:
+        except TargetError:
             return None
         self._progress.note(
             f"{sentence}: it is counted as the trials'. Write `belongs: [{{{written}}}]` in the "

@@ -8,11 +8,10 @@ from dataclasses import replace
 from typing import Any, Self
 
 from deadzone.plugins import Level, Measurement, Outcome, Sample, TargetError, not_measured
-from deadzone.run.targets.ended_children import EndedChildren
 from deadzone.run.targets.interrupts import undisturbed
 from deadzone.run.targets.limits.base import THROTTLING, Counters, start_ticks
 from deadzone.run.targets.limits.inhabited import Group, group_of, inhabitants
-from deadzone.run.targets.processes import below, names_of
+from deadzone.run.targets.processes import below, names_of, waits_for_children
 from deadzone.run.targets.undo_log import tell
 from deadzone.study.coresident_specs import LIMITS, RECORDED, CoresidentSpec
 from deadzone_services.coresident.members import GoneError, HeldLimits, group_of_spec, roots_of
@@ -36,8 +35,7 @@ class CoresidentProcess:
         self._roots: dict[int, int | None] = {}
         self._named: Group | None = None
         self._limits = HeldLimits(f"{spec.label} ({spec})", self._own_group, self.processes)
-        self._ended = EndedChildren()
-        self._watch = Watch(self._read, self._pids, disk_waits=False, ended=self._ended)
+        self._watch = Watch(self._read, self._pids, disk_waits=False)
         self._group: Group | None = None
         self._last_s: float | None = None
         self._total_s = 0.0
@@ -50,6 +48,12 @@ class CoresidentProcess:
         self._named = group_of_spec(self._spec)
         self._group = self._own_group()
         pids = self.processes()
+        if not self._group and not all(map(waits_for_children, self._roots)):
+            raise TargetError(
+                f"{self._spec} waits for none of its children (it ignores SIGCHLD), so their CPU "
+                "time is in no account. Start it in a control group of its own, such as with "
+                "`systemd-run --unit=NAME`, and write `belongs: [{unit: NAME}]`."
+            )
         names = dict.fromkeys(name for pid in pids for name in names_of(pid)[:1])
         return (
             f"{self._spec}: {', '.join(names)} ({len(pids)} "
@@ -126,18 +130,15 @@ class CoresidentProcess:
 
     def give_back(self) -> str | None:
         """Give back the limits that were in force before; what could not be."""
-        self._ended.close()
         return self._limits.give_back()
 
     def begin(self) -> float:
         """The trial begins."""
-        self._ended.open()
         self._wall_s, self._ticked_s = (time.monotonic(), 0.0), 0.0
         return self._added_up(self._watch.begin())
 
     def tick(self, t_s: float) -> Sequence[Sample]:
         """Readings under its name, some of the trial's moments left out."""
-        self._watch.look()
         if t_s - self._ticked_s < TICK_S:
             return ()
         self._ticked_s = t_s

@@ -6,6 +6,8 @@ from deadzone.errors import StudyError
 from deadzone.run.sweep.opening import planned_file
 from deadzone.store.table import SHARED
 
+TAKEN = "has the name of something else"
+
 
 @pytest.mark.parametrize(
     ("keys", "words"),
@@ -16,26 +18,12 @@ from deadzone.store.table import SHARED
             "io_bandwidth_limit, iops_limit in force, and the command workload does not use it. "
             "Did you mean `threads`?",
         ),
-        (
-            {"factors": {"threads": [1], "block": [1]}},
-            "the factor 'block' has the name of something else",
+        *(
+            ({"factors": {"threads": [1], name: [1]}}, f"the factor '{name}' {TAKEN}")
+            for name in ("block", "wall_s", "scratch")
         ),
-        (
-            {"factors": {"threads": [1], "wall_s": [1]}},
-            "the factor 'wall_s' has the name of something else",
-        ),
-        (
-            {"factors": {"threads": [1], "scratch": [1]}},
-            "the factor 'scratch' has the name of something else",
-        ),
-        (
-            {"responses": {"user_s": {"regex": "x"}}},
-            "the response 'user_s' has the name of something else",
-        ),
-        (
-            {"responses": {"threads": {"regex": "x"}}},
-            "the factor 'threads' has the name of something else",
-        ),
+        ({"responses": {"user_s": {"regex": "x"}}}, f"the response 'user_s' {TAKEN}"),
+        ({"responses": {"threads": {"regex": "x"}}}, f"the factor 'threads' {TAKEN}"),
         (
             {"response": {"name": "spede"}, "responses": {"speed": {"regex": "x"}}},
             "Did you mean `speed`?",

@@ -91,7 +91,7 @@ def test_a_program_that_ends_well_and_then_no_more_fails_with_time(sweep_of, tmp
     run, _, problem = sweep_of(
         FAILS_LATE, "n", [1, 2, 4], str(tmp_path / "used"), replicates=30, rehearsal=False
     )
-    assert "The first 20 trials ended well and none after " in problem
+    assert "20 trials ended well and none after them: " in problem
     assert "it fails with time, not with n." in problem
     assert len(run.trials()) <= 24
 

@@ -1,6 +1,5 @@
 """The sweep: every trial of the plan, measured, judged, repeated where it must be, and recorded."""
 
-import math
 import subprocess
 import sys
 import time
@@ -182,34 +181,6 @@ def test_once_the_neighbour_is_gone_the_repeat_is_trusted(neighbour, write_study
         pytest.skip(f"{BUSY}twenty attempts in a row were disturbed")
     assert not trials["trusted"].iloc[0]
     assert trials["attempt"].tolist() == list(range(1, len(trials) + 1))
-
-
-@pytest.mark.alone("it measures the CPU of others")
-@pytest.mark.parametrize(
-    ("harm", "attempts"), [(0.0, [1, 2]), (0.5, [1])], ids=["harmless", "harmful"]
-)
-def test_a_level_distrusted_before_neighbours_were_known_to_do_no_harm_is_measured_once_more(
-    harm, attempts, write_study
-):
-    """Others were there in all trials of one level, and in every second of the other; of the run
-    its warm-up is left."""
-    trust = {**NO_DOUBTS, "max_foreign_cpu": 0.3, "max_attempts": 1}
-    opened = open_run(str(write_study(design={"replicates": 8, "warmup": 1}, trust=trust)))
-    for planned in opened.plan.trials:
-        levels = dict(planned.treatment.levels)
-        foreign = 0.4 if levels["threads"] == 1 else 0.4 * (planned.replicate % 2)
-        wall_s = math.exp(harm * foreign + 1e-3 * (planned.trial % 3))
-        taken = {"wall_s": wall_s, "foreign_cpu": foreign, "trusted": not foreign}
-        told = {"attempt": 1, "final": True, "warmup": False, "status": "ok", "responses": {}}
-        if not planned.warmup:
-            which = {"trial": planned.trial, "block": planned.block, "replicate": planned.replicate}
-            opened.run.append({**which, **told, **taken, "levels": levels})
-    run = run_sweep(opened.plan, opened.run)
-    made = [one for one in run.records() if not one["warmup"]]
-    for level, expected in ((1, attempts), (2, [1])):
-        tried = sorted(one["attempt"] for one in made if one["levels"]["threads"] == level)
-        assert tried == sorted(expected * 8)
-    assert run.finished() == {one.trial for one in opened.plan.trials}
 
 
 def test_after_three_failures_in_a_row_the_sweep_stops_and_keeps_them(write_study):

@@ -135,12 +135,6 @@ def test_an_event_loop_waits_for_the_threads_that_it_gave_work_to():
     assert told["network_wait_s"] <= 0.2
 
 
-def test_it_can_be_switched_off():
-    told, _, facts = account("pass", spec=LocalTargetSpec(account=False))
-    assert told == {}
-    assert "account_source" not in facts
-
-
 @pytest.mark.parametrize(
     ("refaulted", "memory", "disk"),
     [(200, 0.9, 0.0), (50, 0.45, 0.45), (0, 0.0, 0.9), (None, 0.05, 0.85)],

@@ -54,14 +54,14 @@ waits for it."""
 HUNDRED_MB = 100_000_000
 
 
-@pytest.fixture(params=["quota", "emulated", "affinity", "unlimited"])
+@pytest.fixture(params=["quota", "emulated", "unlimited"])
 def mechanism(request):
     """Every way of running a program, with the tightest limit it has to offer."""
     return request.getfixturevalue("quota") if request.param == "quota" else request.param
 
 
 def tightest(mechanism):
-    return {"affinity": 1, "unlimited": "none"}.get(mechanism, 0.5)
+    return "none" if mechanism == "unlimited" else 0.5
 
 
 def pids_in(text):
@@ -110,18 +110,9 @@ def test_the_next_treatment_gets_its_own_limit(quota):
     assert quotas[2] == "150000"
 
 
-def test_affinity_shows_the_program_fewer_cores(execute):
-    measured = execute(
-        *PYTHON, "import os; print(len(os.sched_getaffinity(0)))", limit=1, mechanism="affinity"
-    )
-    assert measured.stdout.split() == ["1"]
-    assert measured.nr_periods is None and measured.nr_throttled is None
-
-
 @pytest.mark.parametrize(
     ("mechanism", "limit", "words"),
     [
-        ("affinity", 0.5, "whole cores only"),
         ("emulated", 0.001, "too small"),
         ("unlimited", 1, "cannot be set"),
         ("auto", 0.001, "too small"),
@@ -231,15 +222,11 @@ def test_a_program_that_does_not_start_is_a_failed_trial_and_the_next_one_is_mea
         assert target.execute(Command(("sleep", "0.1")), 30).wall_s >= 0.1
 
 
-def test_what_the_program_prints_is_kept(execute):
+def test_what_the_program_prints_is_kept_and_of_endless_output_the_end(execute):
     measured = execute("sh", "-c", "echo to stdout; echo to stderr >&2")
     assert (measured.stdout, measured.stderr) == ("to stdout\n", "to stderr\n")
-
-
-def test_of_endless_output_the_end_is_kept(execute):
-    measured = execute(*PYTHON, "print('x' * 3_000_000); print('the end')")
-    assert measured.stdout.endswith("x\nthe end\n")
-    assert len(measured.stdout) <= LAST_OUTPUT_BYTES
+    endless = execute(*PYTHON, "print('x' * 3_000_000); print('the end')").stdout
+    assert endless.endswith("x\nthe end\n") and len(endless) <= LAST_OUTPUT_BYTES
 
 
 def test_the_program_gets_its_environment_folder_and_no_input(execute, tmp_path):

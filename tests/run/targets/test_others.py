@@ -10,8 +10,7 @@ import time
 
 import pytest
 
-from deadzone.run.targets.ended_children import ProcessCpu
-from deadzone.run.targets.interference import OtherProcesses
+from deadzone.run.targets.interference import OtherProcesses, ProcessCpu
 
 BURN = "import time\nend = time.process_time() + {}\nwhile time.process_time() < end: pass"
 
@@ -72,37 +71,6 @@ def test_processes_that_live_for_a_moment_count_for_what_started_them(stranger):
     others.look()
     time.sleep(1.5)
     assert used(others.look(), name) > 0.1
-
-
-IGNORES = """
-import os, signal, time
-signal.signal(signal.SIGCHLD, signal.SIG_IGN)
-time.sleep(0.5)
-if os.fork() == 0:
-    {}
-    time.sleep(0.5)
-    os._exit(0)
-try:
-    os.wait()
-except ChildProcessError:
-    open({!r}, "w").close()
-time.sleep(30)
-"""
-"""A server that waits for none of its children."""
-
-
-@pytest.mark.alone("it measures the CPU that another program uses")
-def test_children_that_nothing_waits_for_count_for_their_parent(stranger, tmp_path):
-    others, done = OtherProcesses(), tmp_path / "done"
-    others.look()
-    began = time.monotonic()
-    work = BURN.format(1.0).replace("\n", "\n    ")
-    name = stranger(IGNORES.format(work, str(done)))
-    while not done.exists():
-        time.sleep(0.05)
-        others.glance()
-    assert used(others.look(), name) * (time.monotonic() - began) == pytest.approx(1.0, abs=0.2)
-    assert len(others.at_work(name)) == 1
 
 
 def test_a_program_with_the_number_of_the_kernels_parent_is_named(monkeypatch):

@@ -5,6 +5,7 @@ import json
 import pytest
 
 from deadzone.run.targets import undo_log
+from deadzone.run.targets.limits.base import group_name
 from deadzone.run.targets.undo_log import (
     STATE_VARIABLE,
     UndoEntry,
@@ -44,6 +45,17 @@ def test_what_is_gone_needs_nothing_back(tmp_path):
         undo(record_change(UndoEntry("the setting", files={str(tmp_path / "no" / "file"): "1"})))
         is None
     )
+
+
+def test_a_folder_that_was_made_is_removed_and_never_what_is_not_ours(tmp_path):
+    precious, name = tmp_path / "precious", group_name()
+    (precious / "data").mkdir(parents=True)
+    made, link = tmp_path / f"{name}-disk", tmp_path / f"{name}-link"
+    (made / "deep").mkdir(parents=True)
+    link.symlink_to(precious)
+    noted = UndoEntry("folders", folders=(str(made), str(link), str(precious)))
+    assert undo(record_change(noted)) is None
+    assert not made.exists() and (precious / "data").is_dir()
 
 
 def test_only_promises_of_those_that_ended_are_kept_by_others(tmp_path, state, monkeypatch):

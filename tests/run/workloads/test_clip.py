@@ -10,8 +10,6 @@ from deadzone.places import cache_folder
 from deadzone.run.workloads.ffmpeg import (
     find_ffmpeg,
     generated_clip,
-    inspected_clip,
-    last_progress,
     sha256_of,
 )
 from deadzone.study.clip_spec import ClipSpec
@@ -70,20 +68,3 @@ def test_a_cache_that_cannot_be_written_is_told_with_the_remedy(ffmpeg, tmp_path
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
     with pytest.raises(WorkloadError, match=r"cannot keep the clip here: .*set XDG_CACHE_HOME"):
         generated_clip(ffmpeg, SMALL)
-
-
-@pytest.mark.parametrize(
-    ("content", "words"), [(None, "there is no such video"), (b"no video", "cannot decode it")]
-)
-def test_an_input_that_is_no_video_is_refused(ffmpeg, tmp_path, content, words):
-    path = tmp_path / "input.mp4"
-    if content:
-        path.write_bytes(content)
-    with pytest.raises(WorkloadError, match=words):
-        inspected_clip(ffmpeg, path)
-
-
-def test_of_ffmpegs_progress_the_last_values_count():
-    text = "frame=1\nfps=0.0\nprogress=continue\nframe=30\nout_time_us=1001000\nprogress=end\n"
-    assert last_progress(text)["frame"] == "30"
-    assert last_progress("") == {}

@@ -2,7 +2,6 @@
 
 import math
 import os
-import sys
 
 import pytest
 from hypothesis import given
@@ -10,10 +9,9 @@ from hypothesis import strategies as st
 from needs import needs
 
 from deadzone.errors import StudyError, WorkloadError
-from deadzone.run.workloads.command import _printed, find_number
+from deadzone.run.workloads.command import find_number
 from deadzone.study.extraction_specs import ResponseExtraction
 
-PYTHON = (sys.executable, "-I", "-S", "-c")
 FAILS = "echo why >&2; exit 4"
 
 NOT_HERE = "the program 'xzz' is not installed here, or may not be run"
@@ -30,17 +28,6 @@ def measure(write_study, sweep):
         return sweep(write_study(factors=factors or {"threads": [1, 2]}, **keys)).trials()
 
     return run
-
-
-@pytest.fixture
-def outcome(execute):
-    """What an extraction finds in what a program printed."""
-
-    def find(program, **extraction):
-        wanted = ResponseExtraction(**extraction)
-        return find_number(wanted, _printed(execute(*PYTHON, program), wanted.stream))
-
-    return find
 
 
 @pytest.mark.parametrize(
@@ -100,30 +87,35 @@ def test_the_working_folder_is_the_studys_or_one_named_from_there(measure, home)
 
 
 @pytest.mark.parametrize(
-    ("program", "extraction", "value"),
+    ("printed", "extraction", "value"),
     [
-        ("print('speed 3.5 MB/s')", {"regex": r"speed ([\d.]+)"}, 3.5),
-        ("print('1\\n2\\n3')", {"regex": r"^\d$"}, 3),
-        ("print('12e3')", {"regex": r".+"}, 12000),
-        ("import sys; print('42', file=sys.stderr)", {"regex": r"\d+", "stream": "stderr"}, 42),
-        ('print(\'{"a": {"b": [1, 2.5]}}\')', {"json_path": "a.b[1]"}, 2.5),
-        ('print(\'{"a": "7"}\')', {"json_path": "a"}, 7),
-        ('print(\'[{"t": 1}, {"t": 4}]\')', {"json_path": "max([].t)"}, 4),
-        ("print('nothing here')", {"regex": r"\d+"}, None),
-        ("print('nan inf')", {"regex": r"nan"}, None),
-        ("print('nan inf')", {"regex": r"inf"}, None),
-        ("print('word')", {"regex": r"word"}, None),
-        ("print('a')", {"regex": r"a(\d)?"}, None),
-        ("print('not json')", {"json_path": "a"}, None),
-        ("print('{\"a\": true}')", {"json_path": "a"}, None),
-        ("print('{\"a\": null}')", {"json_path": "a"}, None),
-        ("print('{\"a\": [1]}')", {"json_path": "a"}, None),
-        ('print(\'{"a": "x"}\')', {"json_path": "max(a)"}, None),
-        ("print('{\"a\": 1' + '0' * 400 + '}')", {"json_path": "a"}, None),
+        ("speed 3.5 MB/s", {"regex": r"speed ([\d.]+)"}, 3.5),
+        ("1\n2\n3\n", {"regex": r"^\d$"}, 3),
+        ("12e3", {"regex": r".+"}, 12000),
+        ('{"a": {"b": [1, 2.5]}}', {"json_path": "a.b[1]"}, 2.5),
+        ('{"a": "7"}', {"json_path": "a"}, 7),
+        ('[{"t": 1}, {"t": 4}]', {"json_path": "max([].t)"}, 4),
+        ("nothing here", {"regex": r"\d+"}, None),
+        ("nan inf", {"regex": r"nan"}, None),
+        ("nan inf", {"regex": r"inf"}, None),
+        ("word", {"regex": r"word"}, None),
+        ("a", {"regex": r"a(\d)?"}, None),
+        *((text, {"json_path": "a"}, None) for text in ("not json", '{"a": true}', '{"a": null}')),
+        ('{"a": [1]}', {"json_path": "a"}, None),
+        ('{"a": "x"}', {"json_path": "max(a)"}, None),
+        ('{"a": 1' + "0" * 400 + "}", {"json_path": "a"}, None),
     ],
 )
-def test_a_response_is_read_from_what_the_program_prints(outcome, program, extraction, value):
-    assert outcome(program, **extraction) == value
+def test_a_response_is_read_from_what_the_program_prints(printed, extraction, value):
+    assert find_number(ResponseExtraction(**extraction), printed) == value
+
+
+def test_a_response_is_read_from_the_stream_that_is_named(measure):
+    argv = ["sh", "-c", "echo 1 >&2; echo {threads}0"]
+    regex = {"regex": r"(\d+)"}
+    streams = {name: {**regex, "stream": name} for name in ("stdout", "stderr", "both")}
+    found = measure(argv, factors={"threads": [1]}, responses=streams).iloc[0]
+    assert (found["stdout"], found["stderr"], found["both"]) == (10, 1, 1)
 
 
 @given(st.text(), st.sampled_from([r"(\S+)", r"\d+", r"(.)?x"]))

@@ -1,6 +1,5 @@
 """The ffmpeg workload: every frame of a clip as a JPEG, counted."""
 
-import shutil
 from pathlib import Path
 
 import pytest
@@ -20,7 +19,7 @@ def workload(tmp_path):
 
     def ready(**keys):
         made = Workload(
-            FfmpegWorkloadSpec(**{"clip": ClipSpec(**CLIP), "scale": "320:180", **keys}), tmp_path
+            FfmpegWorkloadSpec(**{"clip": ClipSpec(**CLIP), "scale": "320:180", **keys})
         )
         scratch = tmp_path / "scratch"
         scratch.mkdir()
@@ -71,7 +70,7 @@ def test_too_few_frames_are_a_failure_whatever_the_exit_code(workload, execute):
     measured = execute(*argv)
     assert measured.exit_code == 0
     outcome = made.outcome(measured, scratch)
-    assert outcome.failure == "too few frames: 7 frames written, 7 reported, 30 expected"
+    assert outcome.failure == "too few frames: 7 frames written, 30 expected"
 
 
 def test_a_failing_ffmpeg_is_a_failure_with_its_code(workload, execute):
@@ -85,14 +84,6 @@ def test_the_clip_and_the_program_are_recorded(workload):
     facts = workload()[2]
     assert facts["program_version"].startswith("ffmpeg version")
     assert len(facts["clip_sha256"]) == 64
-
-
-def test_a_video_of_ones_own_is_used_from_beside_the_study(workload, tmp_path, cache):
-    workload()
-    drawn = next((cache / "deadzone").glob("*160x90*.mp4"))
-    shutil.copyfile(drawn, tmp_path / "mine.mp4")
-    own = Workload(FfmpegWorkloadSpec(input="mine.mp4"), tmp_path)
-    assert own.prepare_sweep(tmp_path)["clip"] == "mine.mp4"
 
 
 def test_only_threads_reach_ffmpeg(workload):

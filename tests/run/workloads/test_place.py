@@ -7,8 +7,7 @@ import pytest
 from deadzone.errors import WorkloadError
 from deadzone.run.workloads.base import Place
 from deadzone.run.workloads.command import CommandWorkload
-from deadzone.run.workloads.ffmpeg import FfmpegWorkload
-from deadzone.study.workload_specs import CommandWorkloadSpec, FfmpegWorkloadSpec
+from deadzone.study.workload_specs import CommandWorkloadSpec
 
 
 class Elsewhere(Place):
@@ -37,9 +36,7 @@ def test_a_fresh_folder_is_empty_whatever_was_there(tmp_path: Path) -> None:
     here = Place()
     (tmp_path / "frames" / "old").mkdir(parents=True)
     folder = here.fresh_folder(tmp_path / "frames")
-    assert here.count_files(folder) == 0
-    (folder / "new").touch()
-    assert here.count_files(folder) == 1
+    assert [*folder.iterdir()] == []
 
 
 def test_preparations_tell_how_they_ended(tmp_path: Path) -> None:
@@ -79,8 +76,3 @@ def test_elsewhere_only_an_absolute_working_folder_means_anything(tmp_path: Path
         workload = CommandWorkload(CommandWorkloadSpec(argv=("true",), cwd=cwd), tmp_path)
         workload.move_to(Elsewhere())
         assert workload.prepare_trial({}, tmp_path).cwd == expected
-
-
-def test_both_workloads_can_move(tmp_path: Path) -> None:
-    assert CommandWorkload(CommandWorkloadSpec(argv=("true",)), tmp_path).move_to(Elsewhere())
-    assert FfmpegWorkload(FfmpegWorkloadSpec(), tmp_path).move_to(Elsewhere())

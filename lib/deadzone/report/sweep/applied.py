@@ -75,7 +75,7 @@ def _command(study: Study, levels: Mapping[str, Level]) -> str:
         case FfmpegWorkloadSpec():
             threads = levels.get("threads", AUTO)
             chosen = [] if threads in (AUTO, NONE) else ["-threads", str(threads)]
-            return shlex.join(["ffmpeg", *chosen, "-i", workload.input or "INPUT"])
+            return shlex.join(["ffmpeg", *chosen, "-i", "INPUT"])
         case PythonWorkloadSpec():
             given = ", ".join(f"{name}={level!r}" for name, level in levels.items())
             return f"{workload.function}({given})"

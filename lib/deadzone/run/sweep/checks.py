@@ -86,15 +86,10 @@ def check_factors(plan: Plan, targets: Sequence[Target], workload: Workload) -> 
         _check_service_placeholders(service, names)
     reached = (*(name for target in targets for name in target.factors), *_limits_of_belongs(plan))
     in_force = tuple(dict.fromkeys(reached))
+    served = {name for service in services for name in placed(service.templates())}
+    served |= {ENVIRONMENT} if plan.services.keys() - {NOWHERE} else set()
     for name in names:
-        served = any(name in placed(service.templates()) for service in services)
-        known_environment = name == ENVIRONMENT and bool(plan.services.keys() - {NOWHERE})
-        if (
-            name not in in_force
-            and not workload.uses(name)
-            and not served
-            and not known_environment
-        ):
+        if name not in {*in_force, *served} and not workload.uses(name):
             known = (*in_force, "threads")
             raise StudyError(
                 f"the factor {name!r} changes nothing: the {plan.study.target.kind} target puts "

@@ -6,13 +6,11 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from datetime import datetime
 from typing import Any
 
 from deadzone.errors import SweepError
 from deadzone.run.sweep.printed import ERROR_WORDS
-from deadzone.run.sweep.waiting import time_text
-from deadzone.study.design import PlannedTrial, Treatment
+from deadzone.study.design import Treatment
 from deadzone.study.plan import Plan
 
 FAILURES_IN_A_ROW = 3
@@ -42,8 +40,7 @@ class Failures:
         self._works = {_label(record) for record in records if record["status"] == "ok"}
         self._failures: Counter[str] = Counter()
         self._row: list[str] = []
-        self._well = self._ended = 0
-        self._begun = self._failing_since = ""
+        self._well = 0
 
     @property
     def hopeless(self) -> set[str]:
@@ -54,10 +51,6 @@ class Failures:
         often = {label for label, n in self._failures.items() if n >= FAILURES_OF_A_LEVEL}
         return often - self._works
 
-    def is_hopeless(self, trial: PlannedTrial) -> bool:
-        """Whether the trial is left out."""
-        return trial.treatment.label() in self.hopeless
-
     def add(self, last: Record, printed: str) -> str:
         """Take account of a trial, its last attempt and what it printed; what to say of its level,
         often nothing.
@@ -65,14 +58,11 @@ class Failures:
         Raises SweepError where no level has ended well, or none does any more.
         """
         label, before = _label(last), self.hopeless
-        self._ended += 1
-        self._begun = self._begun or last["started_at"]
         if last["status"] == "ok":
             self._well += 1
             self._works.add(label)
             self._row.clear()
             return ""
-        self._failing_since = self._failing_since if self._row else last["started_at"]
         self._row.append(label)
         self._failures[label] += last["status"] != "lost"
         if self._none_ends_well():
@@ -106,26 +96,19 @@ class Failures:
         """A sentence where trials ended well and since a time none does; else nothing."""
         if not self._well or not self._is_no_chance():
             return ""
-        earlier = self._ended - len(self._row)
-        which = "The first" if self._well == earlier else f"{self._well} of the first"
-        begun, failing = map(datetime.fromisoformat, (self._begun, self._failing_since))
-        knob = self._plan.study.knob_name
         return (
-            f" {which} {earlier} trials ended well and none after "
-            f"{time_text((failing - begun).total_seconds())}: it fails with time, not with {knob}. "
-            "Look for what it uses up or leaves behind from trial to trial."
+            f" {self._well} trials ended well and none after them: it fails with time, not with "
+            f"{self._plan.study.knob_name}. Look for what it uses up or leaves behind."
         )
 
 
 def _ends_of(printed: str) -> str:
     """The first line that a program printed, where many say what was wrong before they tell how
-    they are used, and the last whole lines."""
+    they are used, and the end."""
     if len(printed) <= SHOWN_OUTPUT:
         return printed
     first, _, rest = printed.partition("\n")
-    end = rest[-SHOWN_OUTPUT:]
-    whole_lines = end.partition("\n")[2] or end
-    return f"{first[:SHOWN_OUTPUT]}\n...\n{whole_lines}"
+    return f"{first[:SHOWN_OUTPUT]}\n...\n{rest[-SHOWN_OUTPUT:]}"
 
 
 def _label(record: Record) -> str:

@@ -8,20 +8,17 @@ packs that bring them.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from contextlib import ExitStack
 from copy import copy
 from dataclasses import replace
-from typing import Any, Self, TypeVar
+from typing import Any, Self
 
 from deadzone import packs
 from deadzone.errors import LostError, StudyError
 from deadzone.measurement import Measurement, not_measured
 from deadzone.run.sweep.checks import check
 from deadzone.run.sweep.profiling import TrialProfiling, with_profiles
-from deadzone.run.sweep.waiting import SILENCE_S, note_after
 from deadzone.run.targets.base import Seen, Surroundings, Target
-from deadzone.run.targets.interference import WINDOW_S
 from deadzone.run.targets.interrupts import undisturbed
 from deadzone.run.targets.registry import make_target
 from deadzone.run.workloads.base import Outcome, Workload
@@ -30,8 +27,6 @@ from deadzone.store.provenance import IDENTITY, git_facts, host_facts
 from deadzone.study.design import Treatment
 from deadzone.study.masking import masked
 from deadzone.study.plan import NOWHERE, Plan
-
-Prepared = TypeVar("Prepared")
 
 
 class Measuring:
@@ -109,16 +104,6 @@ class Measuring:
             )
         return workload
 
-    def _waiting(self, prepare: Callable[[], Prepared]) -> Prepared:
-        """What is prepared; where that takes long, what is waited for is said."""
-        workload = self._plan.study.workload
-        argv = [getattr(workload, key, None) for key in ("setup", "prepare")]
-        lines = "; ".join(" ".join(map(str, part)) for part in argv if part)
-        what = masked(lines) or "the workload's inputs"
-        sentence = f"waiting for what is prepared before trials, since {SILENCE_S:g} s: {what}"
-        with note_after(SILENCE_S, self._note, sentence):
-            return prepare()
-
     @property
     def starts(self) -> bool:
         """Whether a command of the study runs before its trials, which may start what belongs to
@@ -135,14 +120,16 @@ class Measuring:
 
         Raises WorkloadError if a program or an input is missing.
         """
-        prepared = {
-            **self._profiling.prepare(),
-            **self._waiting(lambda: self._workload.prepare_sweep(self._target.scratch)),
-        }
+        if setup := getattr(self._plan.study.workload, "setup", None):
+            self._note(f"first the setup runs: {masked(' '.join(map(str, setup)))}")
+        profiler = self._profiling.prepare()
+        prepared = self._workload.prepare_sweep(self._target.scratch)
+        self._target.await_counts()
         return {
             **host_facts(),
             **self._facts(),
             **self.coresident_processes.facts(self.starts),
+            **profiler,
             **prepared,
             **git_facts(self._plan.folder),
             **self._identity(),
@@ -166,13 +153,6 @@ class Measuring:
         return self.coresident_processes.measure(
             treatment.levels, lambda: self._looked_after(treatment)
         )
-
-    def looked_on(self, measured: Measurement) -> Measurement:
-        """The last trial, where it was short with its neighbours counted after it as well; as it
-        was where they cannot be."""
-        if measured.wall_s >= WINDOW_S:
-            return measured
-        return replace(measured, interference=self._target.looked_on(measured.interference))
 
     def others_between_trials(self, seconds: float) -> dict[str, float] | None:
         """What other processes use while no trial runs [cores], by name; None where they cannot be
@@ -210,9 +190,7 @@ class Measuring:
 
     def _measure(self, treatment: Treatment) -> tuple[Measurement, Outcome]:
         self._runs_on.prepare(treatment)
-        command = self._waiting(
-            lambda: self._workload.prepare_trial(treatment.levels, self._runs_on.scratch)
-        )
+        command = self._workload.prepare_trial(treatment.levels, self._runs_on.scratch)
         self.coresident_processes.ready(treatment.levels, self.starts)
         with self._profiling.capture(treatment.levels, self._program) as profiles:
             measured = self._runs_on.execute(command, self._plan.design.timeout_s)

@@ -1,14 +1,11 @@
 """How a sweep tells how far it is: one line that moves on a terminal, plain lines now and then
 elsewhere."""
 
-import contextlib
 import os
 import sys
-import textwrap
 import time
-from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, TextIO
+from typing import TextIO
 
 from deadzone.language.formats import duration
 from deadzone.visible import visible
@@ -25,6 +22,8 @@ PLAIN_LINE_EVERY_S = 15.0
 class Progress:
     """Told of every trial before it starts, and of the end; says nothing."""
 
+    _most = ""
+
     def show(self, done: int, total: int, current: str, left_s: float | None) -> None:
         """done trials of total are finished, `current` is the treatment under way, left_s the time
         left [s]."""
@@ -32,6 +31,7 @@ class Progress:
     def choose(self) -> None:
         """Trials are chosen as the sweep goes on: their number and the time left are the most that
         there may be."""
+        self._most = "at most "
 
     def note(self, sentence: str) -> None:
         """Something a person should read meanwhile."""
@@ -48,25 +48,6 @@ class Progress:
         if sentence:
             self.note(sentence)
 
-
-class Beside(Progress):
-    """A progress that leaves to another what it does not do itself."""
-
-    def __init__(self, progress: Progress) -> None:
-        self._progress = progress
-        for name in {"choose", "note", "agrees", "clear", "close"} - {*vars(type(self))}:
-            setattr(self, name, getattr(progress, name))
-
-
-class TrialProgress(Progress):
-    """What a bar and plain lines say of a trial under way."""
-
-    _most = ""
-
-    def choose(self) -> None:
-        """Say that the numbers are the most that there may be."""
-        self._most = "at most "
-
     def _count(self, done: int, total: int) -> str:
         return f"trial {min(done + 1, total)} of {self._most}{total}"
 
@@ -75,11 +56,8 @@ class TrialProgress(Progress):
         return f"{visible(current)}{left}"
 
 
-class BarProgress(TrialProgress):
-    """tqdm's bar on a terminal."""
-
-    _bar: Any
-    _width = "|{bar:24}|"
+class BarProgress(Progress):
+    """tqdm's bar in text, on a terminal or in the output of a cell that a user watches."""
 
     def __init__(self, stream: TextIO) -> None:
         from tqdm import tqdm
@@ -89,7 +67,7 @@ class BarProgress(TrialProgress):
     def show(self, done: int, total: int, current: str, left_s: float | None) -> None:
         """Redraw the bar."""
         state = self._state(current, left_s).replace("{", "{{").replace("}", "}}")
-        self._bar.bar_format = f"{self._count(done, total)} {self._width} {state}"
+        self._bar.bar_format = f"{self._count(done, total)} |{{bar:24}}| {state}"
         if self._bar.total != total:
             self._bar.reset(total)
         self._bar.n = done
@@ -97,7 +75,7 @@ class BarProgress(TrialProgress):
 
     def note(self, sentence: str) -> None:
         """Print lines beside the bar."""
-        self._bar.write(self._fitted(sentence), file=self._bar.fp)
+        self._bar.write(visible(sentence), file=self._bar.fp)
 
     def clear(self) -> None:
         """Take the bar away until it is drawn again."""
@@ -107,40 +85,10 @@ class BarProgress(TrialProgress):
         """Remove the bar and leave one line."""
         self._bar.close()
         if sentence:
-            print(self._fitted(sentence), file=self._bar.fp)
-
-    def _fitted(self, sentence: str) -> str:
-        """A sentence in lines of the terminal that are broken between words."""
-        with contextlib.suppress(OSError, ValueError):
-            columns = os.get_terminal_size(self._bar.fp.fileno()).columns
-            return textwrap.fill(
-                visible(sentence), columns, break_long_words=False, break_on_hyphens=False
-            )
-        return visible(sentence)
+            print(visible(sentence), file=self._bar.fp)
 
 
-class NotebookProgress(BarProgress):
-    """tqdm's bar in the output of a cell that a user watches; a line takes its place, so that an
-    export holds no widget."""
-
-    _width = "{bar}"
-
-    def __init__(self) -> None:
-        from IPython.display import display
-        from tqdm.notebook import tqdm
-
-        self._bar = tqdm(total=1, display=False, leave=True)
-        self._shown = display(self._bar.container, display_id=True)
-
-    def close(self, sentence: str) -> None:
-        """Leave one line in the place of the bar."""
-        from IPython.display import Pretty
-
-        self._bar.container.close()
-        self._shown.update(Pretty(visible(sentence)))
-
-
-class LineProgress(TrialProgress):
+class LineProgress(Progress):
     """Plain lines, for logs and for notebooks that no user watches."""
 
     def __init__(self, stream: TextIO) -> None:
@@ -162,8 +110,8 @@ def progress_on(stream: TextIO | None = None) -> Progress:
     """A bar where the stream is a terminal that can draw one, or in a notebook, else plain
     lines."""
     shown = os.environ.get(PROGRESS_VARIABLE)
-    if shown is None and stream is None and in_notebook() and find_spec("ipywidgets"):
-        return NotebookProgress()
+    if shown is None and stream is None and in_notebook():
+        return BarProgress(sys.stdout)
     stream = stream or sys.stderr
     if shown is None:
         shown = shown_on(stream)

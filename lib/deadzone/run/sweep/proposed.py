@@ -9,11 +9,10 @@ again.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from deadzone.language.messages import join
-from deadzone.run.sweep.forecast import RemainingTime, grid_s, remaining
+from deadzone.run.sweep.forecast import TrialTimes, remaining
 from deadzone.run.sweep.progress import Progress
 from deadzone.run.sweep.running import TrialSource, planned_trials, spent, stop
 from deadzone.run.targets.interrupts import interrupts_later
@@ -31,16 +30,11 @@ may stop."""
 
 
 def trials_of(plan: Plan, proposer: Proposer | None, progress: Progress) -> TrialSource:
-    """Where the trials of a plan come from: from the plan, or from the proposer, which an adaptive
-    plan needs."""
-    if proposer and plan.is_adaptive:
-        return proposed_trials(proposer, progress)
-    return planned_trials
-
-
-def proposed_trials(proposer: Proposer, progress: Progress) -> TrialSource:
-    """Trials as a proposer asks for them, batch by batch, until it asks for none, the budget is
-    spent, or they took as long as the grid would."""
+    """Where the trials of a plan come from: from the plan; of an adaptive one from the proposer,
+    batch by batch, until it asks for none, the budget is spent, or they took as long as the grid
+    would."""
+    if proposer is None or not plan.is_adaptive:
+        return planned_trials
 
     def source(plan: Plan, run: RunFolder) -> Iterator[Sequence[PlannedTrial]]:
         finished = run.finished()
@@ -53,29 +47,25 @@ def proposed_trials(proposer: Proposer, progress: Progress) -> TrialSource:
                 table = run.trials()
             proposal = proposer(table[~table["warmup"]] if len(table) else table)
             records = run.records()
-            taken_s = RemainingTime((), plan.design.cooldown_s, records).measured_s
+            times = TrialTimes(plan.design.cooldown_s, records)
+            taken_s, grid_s = times.measured_s, times.further_s(plan.grid_trials) or 0.0
             left_s = (plan.design.budget_s or math.inf) - taken_s
             if not proposal.treatments:
                 return stop(run, progress, proposal.reason, proposal.open)
             n = sum(len(batch["trials"]) for batch in batches)
-            if n >= plan.most_trials or (batches and taken_s >= (grid_s(plan, records) or 0.0)):
+            if n >= plan.most_trials or (batches and taken_s >= grid_s):
                 return stop(run, progress, reason("as_long", n=n), proposal.open)
             tried = {record["trial"] for record in records}
-            if left_s <= 0 or proposal.cost > left_s or _left_out(batches, tried):
-                further = reason("next", n=len(proposal.treatments), cost_s=proposal.cost)
-                known = [further] if proposal.cost > 0 else []
-                return stop(run, progress, join([spent(plan, run), *known]), proposal.open)
+            # a trial that was expected to end after the budget did not start
+            is_cut = batches and any(one["trial"] not in tried for one in batches[-1]["trials"])
+            if left_s <= 0 or proposal.cost > left_s or is_cut:
+                return stop(run, progress, spent(plan, run), proposal.open)
             batch = _numbered(plan, batches, proposal.treatments[: plan.design.batch])
             batches.append(_record(batch, proposal, plan))
             run.append_batch(batches[-1])
             yield batch
 
     return source
-
-
-def _left_out(batches: Sequence[Mapping[str, Any]], tried: Set[int]) -> bool:
-    """Whether a trial of the last batch did not start: it was expected to end after the budget."""
-    return bool(batches) and any(trial["trial"] not in tried for trial in batches[-1]["trials"])
 
 
 def _numbered(

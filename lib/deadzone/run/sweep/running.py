@@ -4,28 +4,26 @@ import math
 import re
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed, wait
 from dataclasses import replace
 from itertools import groupby
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from deadzone import packs
 from deadzone.errors import DeadzoneError, OtherWorkloadError, StoreError, StudyError, SweepError
-from deadzone.language.messages import Message
-from deadzone.measurement import Interference, Measurement
+from deadzone.language.messages import Message, _
+from deadzone.measurement import Measurement
 from deadzone.run.sweep.failing import FAILURES_IN_A_ROW, Failures
-from deadzone.run.sweep.forecast import RemainingTime, ahead, remaining
+from deadzone.run.sweep.forecast import TrialTimes, ahead, remaining
 from deadzone.run.sweep.measuring import Measuring
-from deadzone.run.sweep.neighbour_effect import HARMLESS, NeighbourEffect
-from deadzone.run.sweep.parallel import in_parallel
 from deadzone.run.sweep.printed import printed_counts
 from deadzone.run.sweep.progress import Progress
-from deadzone.run.sweep.waiting import SILENCE_S, note_after, time_text
 from deadzone.run.targets.base import Surroundings
+from deadzone.run.targets.interrupts import interrupts_later
 from deadzone.run.targets.registry import take_back
-from deadzone.run.trust import doubts, foreign_cpu, is_undecided
+from deadzone.run.trust import doubts, foreign_cpu
 from deadzone.run.workloads.base import Outcome
 from deadzone.store.provenance import IDENTITY, workload_changes
 from deadzone.store.run import LOGS, RunFolder, finished_trials
@@ -35,6 +33,9 @@ from deadzone.study.masking import masked
 from deadzone.study.plan import Plan
 from deadzone.study.reasons import reason, recorded
 
+if TYPE_CHECKING:
+    import pandas as pd
+
 MEASURED = (
     *("started_at", "wall_s", "user_s", "sys_s", "cpu_efficiency", "max_rss_bytes"),
     *("nr_periods", "nr_throttled", "throttled_s", "exit_code"),
@@ -42,11 +43,9 @@ MEASURED = (
 INTERFERENCE = ("foreign_cpu", "steal", "memory_pressure", "io_pressure")
 """Figures of a measurement, and of what disturbed it, that are columns of the journal."""
 
-MUCH_LONGER = 10
-"""A trial that takes so many times as long as the longest before it may never end."""
-
-REPEATS_TOLD = 3
-"""So many repeated trials are told as they come; the end of the sweep counts them all."""
+STEADY, STEADY_CORES, LATEST = 0.25, 0.1, 6
+"""What others use hardly varies where so many latest attempts lie within this share of the most, or
+this many cores, of each other: two steps of the kernel's tick over half a second."""
 
 SHOWN_LINES, SHOWN_LINE = 6, 80
 """Lines with numbers that are shown where a response was not found, and how much of each
@@ -69,37 +68,18 @@ def measuring_of(
     return Measuring(plan, around)
 
 
+Judge = Callable[["pd.DataFrame"], Sequence[Any]]
+"""What is wrong with the trials at the ends of the range, as `deadzone.analysis.finding.Finding`,
+from the tidy table so far."""
+
 TrialSource = Callable[[Plan, RunFolder], Iterator[Sequence[PlannedTrial]]]
 """Where the trials of a run come from, batch by batch: asked for the next one when the last is
 measured and recorded."""
 
 
 def planned_trials(plan: Plan, run: RunFolder) -> Iterator[Sequence[PlannedTrial]]:
-    """The trials of the plan that the run does not hold yet, all at once; then, once more, those of
-    levels without a trial to trust beside neighbours that were found harmless since."""
+    """The trials of the plan that the run does not hold yet, all at once."""
     yield remaining(plan.trials, run.finished())
-    yield _distrusted_too_early(plan, run.each_record())
-
-
-def _distrusted_too_early(plan: Plan, records: Iterable[Mapping[str, Any]]) -> list[PlannedTrial]:
-    harm, most = NeighbourEffect(plan.study.response.name), plan.study.trust.max_foreign_cpu
-    sound, beside = set[str](), dict[int, float]()
-    for record in records:
-        harm.add(record)
-        if record["warmup"]:
-            continue
-        if record["trusted"]:
-            sound.add(Treatment(record["levels"]).label())
-            beside.pop(record["trial"], None)
-        else:
-            beside[record["trial"]] = (record["foreign_cpu"] or 0.0) * (record["status"] == "ok")
-    return [
-        trial
-        for trial in plan.trials
-        if (cores := beside.get(trial.trial, 0.0)) > most
-        and trial.treatment.label() not in sound
-        and harm.is_none(cores)
-    ]
 
 
 def run_sweep(
@@ -107,15 +87,20 @@ def run_sweep(
     run: RunFolder,
     progress: Progress | None = None,
     source: TrialSource = planned_trials,
+    judge: Judge | None = None,
 ) -> RunFolder:
     """Execute every trial of a source that the run does not hold yet, by default those of the plan.
+
+    judge: of the rehearsal, so that what is wrong with one trial at each end of the range is told
+    before the others have cost anything; by default nothing is told. A run that is resumed has been
+    rehearsed.
 
     Raises SweepError when trials keep failing, StoreError when nothing can be recorded any more,
     TargetError or WorkloadError when measuring cannot start. Whatever was measured is in the run's
     journal and tables; a run that ends before its first trial leaves no folder.
     """
     progress = progress or Progress()
-    sweep = _Sweep(plan, run, progress)
+    sweep = _Sweep(plan, run, progress, judge)
     with run.lock():
         run.check_same_study(plan.study)
         run.provenance()  # one that is damaged is refused before anything is begun
@@ -146,7 +131,7 @@ def run_sweep(
             progress.close(kept)
             raise
         counted = _counted(run, max(len(plan.trials), sweep.total), sweep.repeats)
-        progress.close(f"{counted}, recorded in {_shortest(run.folder)}")
+        progress.close(f"{counted}, recorded in {run.folder}")
     return run
 
 
@@ -216,10 +201,12 @@ class _Sweep:
     repeats: attempts that had to be made again. is_spent: whether a trial was left out, for it
     was expected to end after the budget of time."""
 
-    def __init__(self, plan: Plan, run: RunFolder, progress: Progress) -> None:
+    def __init__(self, plan: Plan, run: RunFolder, progress: Progress, judge: Judge | None) -> None:
         self._plan, self._run, self._progress = plan, run, progress
-        self._estimate = RemainingTime((), plan.design.cooldown_s)
-        self._harm, self._harmless_noted = NeighbourEffect(plan.study.response.name), False
+        rehearses = plan.design.rehearsal and not run.journal_file.exists()
+        self._judge = judge if rehearses else None
+        self._times = TrialTimes(plan.design.cooldown_s)
+        self._beside_cores = deque[float](maxlen=LATEST)
         self._attempts: dict[int, int] = {}
         self._again: list[PlannedTrial] = []
         self._tried = self._unread = self._done = self._losses = 0
@@ -237,26 +224,23 @@ class _Sweep:
         records = self._run.records()
         self._recognising.go_on(records)
         for record in records:
-            self._estimate.add(record)
-            self._harm.add(record)
+            self._times.add(record)
+            self._beside_cores.append(record.get("foreign_cpu") or 0.0)
             self._attempts[record["trial"]] = record["attempt"]
         self._failures = Failures(self._plan, records)
         self._done = self.total = len(finished_trials(records))
         if self._plan.is_adaptive:
             self._progress.choose()
         self._fresh = not self._attempts
-        self._began_s = time.monotonic() - self._estimate.measured_s
+        self._began_s = time.monotonic() - self._times.measured_s
 
     def measure_all(self, batch: Sequence[PlannedTrial], measuring: Measuring) -> None:
         """Measure and record every trial of a batch, block by block, or as many at once as there
         are workers; those that were disturbed again at the end of it, when the machine may be
         quiet."""
         self.total += len(batch)
-        self._estimate.expect(batch)
-        if len(measuring.workers()) > 1:
-            self._with_repeats(batch, measuring)
-            return
-        for number, block in groupby(batch, lambda trial: trial.block):
+        is_whole = len(measuring.workers()) > 1
+        for number, block in groupby(batch, lambda trial: not is_whole and trial.block):
             trials = [*block]
             if number > 1 and not self._plan.is_adaptive and not self._fits(trials):
                 return  # an uneven block would weigh some levels more
@@ -280,7 +264,7 @@ class _Sweep:
     def _fits(self, trials: Sequence[PlannedTrial]) -> bool:
         """Whether trials are expected to end within the study's budget of time."""
         budget_s = self._plan.design.budget_s or math.inf
-        expected_s = sum(map(self._estimate.typical_s, trials))
+        expected_s = sum(map(self._times.typical_s, trials))
         fits = time.monotonic() - self._began_s + expected_s <= budget_s
         self.is_spent |= not fits
         return fits
@@ -290,23 +274,19 @@ class _Sweep:
         was lost or disturbed, up to the study's bound. In a resumed run the attempts of before
         count."""
         with self._turn:
-            if self._failures.is_hopeless(trial) or not self._fits([trial]):
+            if trial.treatment.label() in self._failures.hopeless or not self._fits([trial]):
                 self.total -= 1
-                self._estimate.finish(trial)
                 return
-            total, left_s = ahead(self._plan, self._estimate, self._done, self.total)
+            self._tell_rehearsal()
+            total, left_s = ahead(self._plan, self._times, self._done, self.total)
             self._progress.show(self._done, total, trial.treatment.label(), left_s)
         if self._tried and not worker.is_one_of_many:
             time.sleep(self._plan.design.cooldown_s)
-        with self._noted_if_long(trial):
-            measured, outcome = worker.measure(trial.treatment)
+        measured, outcome = worker.measure(trial.treatment)
         measured = replace(measured, changed=(*self._changed, *measured.changed))
         trust, limit = self._plan.study.trust, self._plan.limits_of(trial.treatment).cpu_limit
-        if is_undecided(measured.interference, trust.max_foreign_cpu) and not trial.warmup:
-            measured = worker.looked_on(measured)
         measured, recognised = self._recognising.see(measured)
-        harmless = self._is_harmless(measured.interference)
-        reasons = doubts(measured, limit, trust, self._plan.waits_on_io, harmless)
+        reasons = doubts(measured, limit, trust, self._plan.waits_on_io)
         lost = (measured.error or "it was lost",) if measured.status == "lost" else ()
         attempt = self._attempts.get(trial.trial, 0) + 1
         again = bool(lost or reasons) and self._is_repeated(trial, attempt, measured, reasons)
@@ -314,8 +294,8 @@ class _Sweep:
         record |= {"recognised": recognised} if recognised else {}
         with self._turn:
             self._tried += 1
-            self._harm.add(record)
-            self._estimate.add(record)
+            self._beside_cores.append(measured.interference.foreign_cpu)
+            self._times.add(record)
             samples = (*measured.telemetry, *outcome.samples)
             self._run.append(record, samples, outcome.histograms, outcome.profiles)
             self._attempts[trial.trial] = attempt
@@ -330,6 +310,23 @@ class _Sweep:
                 )
             self._take_account(trial, record, measured, outcome)
 
+    def _tell_rehearsal(self) -> None:
+        """What both ends of the range showed, as soon as they have been tried. Raises SweepError
+        where the user does not go on with an experiment that can have no verdict."""
+        if not (judge := self._judge):
+            return
+        tried = {Treatment(record["levels"]).label() for record in self._run.records()}
+        if not {end.label() for end in self._plan.ends} <= tried:
+            return
+        self._judge = None
+        with interrupts_later():
+            findings = judge(self._run.trials())
+        for finding in findings:
+            self._progress.note(_("Rehearsal: {finding}", finding=finding))
+        is_vain = any(finding.severity == "stops" for finding in findings)
+        if is_vain and not self._progress.agrees(_("Go on all the same?")):
+            raise SweepError(_("The sweep was stopped after its rehearsal."))
+
     def _is_repeated(
         self, trial: PlannedTrial, attempt: int, measured: Measurement, reasons: Sequence[str]
     ) -> bool:
@@ -340,11 +337,19 @@ class _Sweep:
         if measured.status != "lost":
             asks_again = self._recognising.asks_again(measured)
             beside = foreign_cpu(measured.interference, trust.max_foreign_cpu)
-            is_steady = self._harm.is_steady and [*reasons] == [beside]
+            is_steady = self._is_steady and [*reasons] == [beside]
             if trial.warmup or (is_steady and not asks_again):
                 return False
             bound += self._recognising.looks if asks_again else 0
         return attempt < bound and not measured.changed
+
+    @property
+    def _is_steady(self) -> bool:
+        """Whether others use about the same at all times: a repeat is then disturbed like the
+        attempt before, and tells nothing of the harm that they do."""
+        most = max(self._beside_cores, default=0.0)
+        apart = most - min(self._beside_cores, default=0.0)
+        return len(self._beside_cores) == LATEST and apart <= max(STEADY * most, STEADY_CORES)
 
     def _take_account(
         self,
@@ -363,47 +368,63 @@ class _Sweep:
         if self._fresh and self._tried == self._unread == enough:
             raise StudyError(_unread(record["error"], printed))
         if record["final"]:
-            self._estimate.finish(trial)
             self._done += 1
             if sentence := self._failures.add(record, printed):
                 self._progress.note(sentence)
 
-    def _noted_if_long(self, trial: PlannedTrial) -> AbstractContextManager[None]:
-        """Within it, a note once the trial takes much longer than all before it."""
-        longest_s = self._estimate.longest_s
-        if longest_s is None:
-            return nullcontext()
-        patience_s = max(SILENCE_S, MUCH_LONGER * longest_s)
-        return note_after(
-            patience_s,
-            self._progress.note,
-            f"{trial.treatment.label()} runs since {time_text(patience_s)}, the others took "
-            f"{time_text(longest_s)} at most: --timeout {math.ceil(patience_s)} bounds it "
-            "(design.timeout_s)",
-        )
-
     def _tell_repeat(self, trial: PlannedTrial, reason: str) -> None:
-        """Beside a busy neighbour nearly every trial is repeated: the first ones say all there is
+        """Beside a busy neighbour nearly every trial is repeated: the first one says all there is
         to say."""
         self.repeats += 1
-        if self.repeats <= REPEATS_TOLD:
-            last = "; more are counted at the end" if self.repeats == REPEATS_TOLD else ""
-            self._progress.note(f"trial {trial.trial} is repeated: {reason}{last}")
+        if self.repeats == 1:
+            sentence = f"trial {trial.trial} is repeated: {reason}; more are counted at the end"
+            self._progress.note(sentence)
 
-    def _is_harmless(self, seen: Interference) -> bool:
-        """Whether neighbours that would make a trial distrusted make no difference in this run;
-        told the first time."""
-        is_disturbed = foreign_cpu(seen, self._plan.study.trust.max_foreign_cpu)
-        if not is_disturbed or not self._harm.is_none(seen.foreign_cpu):
-            return False
-        if not self._harmless_noted:
-            self._progress.note(
-                f"other processes used {seen.foreign_cpu:.2f} cores, which made less than "
-                f"{HARMLESS:.0%} of difference to the trials before: trials beside as much are "
-                "trusted"
-            )
-        self._harmless_noted = True
-        return True
+
+def in_parallel(
+    trials: Sequence[PlannedTrial],
+    workers: Sequence[Measuring],
+    measure: Callable[[Measuring, PlannedTrial], object],
+    cooldown_s: float,
+    stop: Callable[[], None],
+    release: Callable[[Measuring], None],
+) -> None:
+    """Measure every trial by one of the workers, in order, as many at once as there are workers.
+
+    cooldown_s: how long a worker rests before its next trial, unless all are stopped. release:
+    called with a worker for which no trial is left, while others may still measure and want its
+    place. stop: makes whatever the workers wait for end soon; called once, at the first error or
+    Ctrl-C. All workers have ended when this returns or raises.
+
+    Raises the first error that any of them raised.
+    """
+    waiting = deque(trials)
+    stopped = threading.Event()
+
+    def work(worker: Measuring) -> None:
+        while not stopped.is_set():
+            try:
+                trial = waiting.popleft()
+            except IndexError:
+                release(worker)
+                return
+            measure(worker, trial)
+            if waiting:
+                stopped.wait(cooldown_s)
+
+    with ThreadPoolExecutor(len(workers), thread_name_prefix="deadzone-trial") as pool:
+        running = [pool.submit(work, worker) for worker in workers]
+        try:
+            for future in as_completed(running):
+                future.result()
+        except BaseException:
+            stopped.set()
+            stop()
+            # Not left to the pool, which joins: a join that Ctrl-C interrupts takes a thread that
+            # works on for one that
+            # has ended (CPython up to 3.12).
+            wait(running)
+            raise
 
 
 def trial_record(
@@ -417,6 +438,14 @@ def trial_record(
     """A line of the journal."""
     failed = measured.status == "ok" and outcome.failure is not None
     error = outcome.failure if failed else measured.error
+    others = measured.interference.processes
+    told = {
+        # a name loses what separates
+        "foreign_processes": ", ".join(f"{n.replace(',', ' ')} {cores:.2f}" for n, cores in others),
+        OTHER_WORKLOAD: masked("; ".join(measured.changed)),
+        "prepared_processes": outcome.prepared,
+        "traceback": masked(outcome.traceback),
+    }
     return {
         **{name: getattr(trial, name) for name in ("trial", "block", "replicate", "warmup")},
         "attempt": attempt,
@@ -424,29 +453,16 @@ def trial_record(
         "levels": dict(trial.treatment.levels),
         **{name: getattr(measured, name) for name in MEASURED},
         **{name: getattr(measured.interference, name) for name in INTERFERENCE},
-        **(
-            {"foreign_processes": named}
-            if (named := _named(measured.interference.processes))
-            else {}
-        ),
         "status": (outcome.status or "failed") if failed else measured.status,
         "error": masked(error) if error else None,
         "trusted": not reasons,
         "distrust_reason": "; ".join(reasons) or None,
-        **({OTHER_WORKLOAD: masked("; ".join(measured.changed))} if measured.changed else {}),
         **measured.placed,
         **measured.counted,
-        **({"prepared_processes": outcome.prepared} if outcome.prepared else {}),
-        **({"traceback": masked(outcome.traceback)} if outcome.traceback else {}),
+        **{name: text for name, text in told.items() if text},
         **printed_counts(measured.stdout, measured.stderr, outcome.units),
         "responses": dict(outcome.responses),
     }
-
-
-def _named(processes: Sequence[tuple[str, float]]) -> str:
-    """Who used the CPU beside a trial [cores]: `postgres 1.41, chrome 0.20`; a name loses what
-    separates."""
-    return ", ".join(f"{name.replace(',', ' ')} {cores:.2f}" for name, cores in processes)
 
 
 def _unread(error: str, printed: str) -> str:
@@ -458,8 +474,3 @@ def _unread(error: str, printed: str) -> str:
     where = f"numbers stand in {places}" if places else f"it printed {shown!r}"
     key = "`--response` of `try`, `workload.responses` of a study"
     return f"In the first trials {error}: {where}. Change the regular expression ({key})."
-
-
-def _shortest(folder: Path) -> str:
-    """The path of a folder from here; from the root where it lies elsewhere."""
-    return str(folder.relative_to(here) if folder.is_relative_to(here := Path.cwd()) else folder)

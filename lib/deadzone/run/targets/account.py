@@ -72,14 +72,10 @@ class ThreadAccount:
 
     def facts(self) -> dict[str, Any]:
         """Where the account comes from, and what refused a better source."""
-        source = (
-            "taskstats with delays"
-            if self._listening.counts_delays()
-            else "taskstats, waits looked at"
-        )
+        waits = " with delays" if self._listening.counts_delays() else ", waits looked at"
         refused = {"taskstats": self._refused} if self._refused else {}
         return {
-            "account_source": "schedstat, looked at" if refused else source,
+            "account_source": "schedstat, looked at" if refused else f"taskstats{waits}",
             "account_refused": refused | self._events.refused,
         }
 
@@ -101,15 +97,6 @@ class ThreadAccount:
         self._listening.hear()
         self._most = max(self._most, len(self._look_at(processes())))
         self._next_s = time.monotonic() + (time.thread_time() - began) / LOOKING_SHARE
-
-    @property
-    def hears(self) -> bool:
-        """Whether the kernel tells of the threads that end."""
-        return not self._refused
-
-    def ended(self) -> list[ThreadTime]:
-        """The threads of the whole machine that ended since the trial began, as far as is told."""
-        return self._listening.all()
 
     def take(self, living: ThreadTime, waits_for: str) -> None:
         """A look at a thread that another reader had; for an account that hears of no ends."""
@@ -133,8 +120,8 @@ class ThreadAccount:
     def _note(self, waits: Mapping[int, str]) -> None:
         """What the threads of one process wait for, by thread.
 
-        An event loop waits for others over its sockets, but for the threads that it gave work to
-        while these are at it. Threads that are event loops themselves are no such threads.
+        An event loop waits for others, but for the threads that it gave work to while these are at
+        it. Threads that are event loops themselves are no such threads.
         """
         self._loops |= {thread for thread, reason in waits.items() if reason == "loop"}
         has_workers = any(

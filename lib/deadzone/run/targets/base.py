@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol, Self
 
-from deadzone.measurement import Command, Interference, Measurement, Sample
+from deadzone.measurement import Command, Measurement, Sample
 from deadzone.run.workloads.base import Place
 from deadzone.study.design import Treatment
 
@@ -111,10 +111,8 @@ class Target:
         """Let whatever is waited for end soon."""
         return None
 
-    def looked_on(self, trial: Interference) -> Interference:
-        """The interference of the last trial, its neighbours counted after it as well, where they
-        can be."""
-        return trial
+    def await_counts(self) -> None:
+        """Wait until neighbours are counted for long enough to judge a trial of any length."""
 
     def others_between_trials(self, seconds: float) -> dict[str, float] | None:
         """What other processes use while no trial runs, looked at for so long [cores], by name;

@@ -55,15 +55,10 @@ def _judged(ended: Exit, oom_kills: int | None, timeout_s: float) -> tuple[Statu
     if oom_kills:
         return "oom_killed", "a process was killed for want of memory"
     if ended.exit_code < 0:
-        return "failed", f"killed by {signal_name(-ended.exit_code)}"
+        number = -ended.exit_code
+        is_named = number in set(signal.Signals)
+        name = signal.Signals(number).name if is_named else f"signal {number}"
+        return "failed", f"killed by {name}"
     if left := ended.counted.get("left_running"):
         return "ok", f"{left} processes were left running and were killed"
     return "ok", None
-
-
-def signal_name(number: int) -> str:
-    """SIGKILL, SIGTERM, or for a real-time signal its number."""
-    try:
-        return signal.Signals(number).name
-    except ValueError:
-        return f"signal {number}"

@@ -5,8 +5,8 @@ Sources: proc(5) for /proc/stat, the kernel's accounting/psi documentation for /
 
 Other processes are told by name, from two looks at all of them. A program whose processes live for
 a connection or a request is one name: what a process that ended had used is in its parent's account
-(times(2)), and what it had used before the first look is taken off again. Where its parent does not
-wait for it, it counts as it was last seen, or as the kernel told of its end.
+(times(2)), and what it had used before the first look is taken off again. Children that nothing
+waits for are in no account, and not named.
 """
 
 import contextlib
@@ -21,17 +21,8 @@ from dataclasses import dataclass, replace
 from functools import cache
 
 from deadzone.measurement import Interference
-from deadzone.run.targets.ended_children import (
-    Key,
-    ProcessCpu,
-    all_pids,
-    never_waited_s,
-    of_ended,
-    read_cpu,
-)
 from deadzone.run.targets.kernel_files import TICK_S, read_bytes, stall_s
 from deadzone.run.targets.processes import whole
-from deadzone.run.targets.schedstat import ThreadTime
 
 LEAST_CORES = 0.02
 """Others that use less are not named [cores]."""
@@ -50,14 +41,28 @@ KERNEL = "kthreadd"
 """Parent of the kernel's own threads; in a container any program may have its number."""
 
 
+Key = tuple[int, int]
+"""A process id, and when it started: ids are used again."""
+
+Shares = tuple[tuple[str, float], ...]
+"""Names, each with the cores it used."""
+
+
+@dataclass(frozen=True)
+class ProcessCpu:
+    """A process at a look. cpu_s: by itself and by what it waited for [s]."""
+
+    parent: int
+    name: str
+    cpu_s: float
+
+
 class OtherProcesses:
     """Looks at all processes, the harness and its descendants left out."""
 
     def __init__(self) -> None:
         self._at, self._due_s, self._last = 0.0, 0.0, dict[Key, ProcessCpu]()
-        self._passing: dict[Key, ProcessCpu] = {}
-        """Those of looks in between."""
-        self._named: tuple[tuple[str, float], ...] | None = None
+        self._named: Shares | None = None
         self._workers: dict[str, list[tuple[float, int]]] = {}
 
     def begin(self) -> None:
@@ -65,23 +70,14 @@ class OtherProcesses:
         if time.monotonic() >= self._due_s:
             self.look()
 
-    def glance(self) -> None:
-        """Look at who lives for a part of a trial only, where the kernel tells of no ends."""
-        if time.monotonic() >= self._due_s:
-            began = time.thread_time()
-            self._passing |= _all()
-            self._take_rest(time.monotonic(), began)
-
-    def at_end(
-        self, spare: Collection[int] = (), ended: Iterable[ThreadTime] = ()
-    ) -> tuple[tuple[str, float], ...]:
+    def at_end(self, spare: Collection[int] = ()) -> Shares:
         """As look, for a trial that ends; of trials so short that looks at each would slow them, as
         the last look named them."""
-        if self._named is None or self._passing or time.monotonic() >= self._due_s:
-            return self.look(spare, ended)
+        if self._named is None or time.monotonic() >= self._due_s:
+            return self.look(spare)
         return self._named
 
-    def between(self, spare: Collection[int] = ()) -> tuple[tuple[str, float], ...]:
+    def between(self, spare: Collection[int] = ()) -> Shares:
         """As look, while no trial runs: who works then is not named beside the next one."""
         workers = self._workers
         named, self._named = self.look(spare), None
@@ -92,12 +88,10 @@ class OtherProcesses:
         """The processes of a name that worked beside the last trial, those that used most first."""
         return tuple(pid for _, pid in sorted(self._workers.get(name, ()), reverse=True))
 
-    def look(
-        self, spare: Collection[int] = (), ended: Iterable[ThreadTime] = ()
-    ) -> tuple[tuple[str, float], ...]:
+    def look(self, spare: Collection[int] = ()) -> Shares:
         """Who used how many cores since the last look, largest first; the first look tells nothing.
 
-        spare: processes that are no others. ended: threads that ended since, as far as is told.
+        spare: processes that are no others.
         """
         began = time.thread_time()
         now, at = _all(), time.monotonic()
@@ -108,31 +102,22 @@ class OtherProcesses:
             if (process.parent, process.name) == (0, KERNEL)
         }
         own = {*_family(os.getpid(), now), *spare, *kernel}
-        gone = {key[0]: process for key, process in self._passing.items() if key not in now}
-        gone |= of_ended(ended, {pid for pid, _ in now})
-        self._workers = _used(self._last, now, gone, own)
+        self._workers = _used(self._last, now, own)
         used = {name: sum(s for s, _ in each) for name, each in self._workers.items()}
         largest = sorted(used.items(), key=lambda pair: -pair[1])[:MOST_NAMED]
         shares = ((name, seconds / elapsed) for name, seconds in largest)
         self._named = (
             tuple(share for share in shares if share[1] >= LEAST_CORES) if self._last else None
         )
-        self._at, self._last, self._passing = at, now, {}
-        self._take_rest(at, began)
-        return self._named or ()
-
-    def _take_rest(self, at: float, began: float) -> None:
+        self._at, self._last = at, now
         self._due_s = at + min((time.thread_time() - began) / LOOKING_SHARE, OLDEST_S)
+        return self._named or ()
 
 
 def _used(
-    before: dict[Key, ProcessCpu],
-    after: dict[Key, ProcessCpu],
-    passed: dict[int, ProcessCpu],
-    own: Collection[int],
+    before: dict[Key, ProcessCpu], after: dict[Key, ProcessCpu], own: Collection[int]
 ) -> dict[str, list[tuple[float, int]]]:
-    """CPU time of each process that is no own one in between, with its ended children, by name.
-    passed: as those were last seen that ended meanwhile."""
+    """CPU time of each process that is no own one in between, with its ended children, by name."""
     parents = {key[0]: before[key].parent for key in before.keys() - after.keys()}
     gone: dict[int, float] = defaultdict(float)
     for key in before.keys() - after.keys():
@@ -140,15 +125,13 @@ def _used(
         while heir in parents:
             heir = parents[heir]
         gone[heir] += before[key].cpu_s
-    unwaited = never_waited_s(before, after, passed)
     used: dict[str, list[tuple[float, int]]] = defaultdict(list)
     for key, process in after.items():
         pid = key[0]
         if pid in own or process.parent in own:
             continue
         earlier = before[key].cpu_s if key in before else 0.0
-        seconds = process.cpu_s - earlier - gone[pid] + unwaited.get(pid, 0.0)
-        used[process.name].append((max(0.0, seconds), pid))
+        used[process.name].append((max(0.0, process.cpu_s - earlier - gone[pid]), pid))
     return used
 
 
@@ -163,7 +146,20 @@ def _family(root: int, processes: dict[Key, ProcessCpu]) -> set[int]:
 
 def _all() -> dict[Key, ProcessCpu]:
     """Every process by its id and start."""
-    return whole(all_pids, read_cpu)
+    # A path object for each would cost as much as the rest.
+    return whole(lambda: set(filter(str.isdigit, os.listdir("/proc"))), _read_cpu)  # noqa: PTH208
+
+
+def _read_cpu(pids: Iterable[str]) -> dict[Key, ProcessCpu]:
+    living = {}
+    for pid in pids:
+        with contextlib.suppress(IndexError):  # it has ended
+            head, _, tail = read_bytes(f"/proc/{pid}/stat").rpartition(b")")
+            fields = tail.split()
+            name = head.partition(b"(")[2].decode(errors="replace")
+            cpu_s = sum(map(int, fields[11:15])) * TICK_S
+            living[int(pid), int(fields[19])] = ProcessCpu(int(fields[1]), name, cpu_s)
+    return living
 
 
 BUSY_FIELDS = (0, 1, 2, 5, 6)
@@ -224,28 +220,6 @@ def busy_and_stolen(fields: Sequence[bytes | str]) -> tuple[int, int]:
     return sum(ticks[i] for i in BUSY_FIELDS), ticks[STEAL_FIELD] if len(ticks) > STEAL_FIELD else 0
 
 
-LOADING_S = 2.0
-"""A command whose start is longer ago was busy with more than loading itself, and neighbours may be
-others by now [s]."""
-
-_start: list[tuple[MachineReading, float]] = []
-
-
-def mark_start() -> None:
-    """Read the machine as a command starts: neighbours of its first trial are counted while it
-    loads, and not waited for."""
-    if not _start:
-        with contextlib.suppress(FileNotFoundError):
-            _start.append((read_machine(), harness_cpu_s()))
-
-
-def marked_start() -> tuple[MachineReading, float] | None:
-    """The reading of a command that started just now, with the CPU time it had used [s]; None
-    without one."""
-    recent = [entry for entry in _start if time.monotonic() - entry[0].monotonic_s <= LOADING_S]
-    return recent[0] if recent else None
-
-
 def harness_cpu_s() -> float:
     """CPU time of the harness and of what it waited for, such as a profiler [s]."""
     used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
@@ -262,20 +236,16 @@ class Neighbours:
         """A reading, with the CPU time that trials and harness have used until then [s]."""
         self._marks.append((reading, own_s))
 
-    def to_look_on_s(self) -> float:
-        """For how long after a trial, which ended at the last mark, the machine is to be looked at
-        [s]: until it was for WINDOW_S, and for as long again where it was before."""
-        since_s = self._marks[-1][0].monotonic_s - self._marks[0][0].monotonic_s
-        return WINDOW_S - since_s if since_s < WINDOW_S else WINDOW_S
+    def until_counted_s(self) -> float:
+        """For how long the machine is still to be looked at before a trial of any length can be
+        judged [s]."""
+        return WINDOW_S - (time.monotonic() - self._marks[0][0].monotonic_s)
 
-    def of_trial(self, trial: Interference, looked_on: bool = False) -> Interference:
-        """The interference of a trial, its neighbours counted from WINDOW_S or more before its end,
-        which is the last mark, or the one before that where the machine was looked at after it too.
-        """
-        (end, own_s), ended = self._marks[-1], self._marks[-1 - looked_on][0]
-        while (
-            len(self._marks) > 1 and ended.monotonic_s - self._marks[1][0].monotonic_s >= WINDOW_S
-        ):
+    def of_trial(self, trial: Interference) -> Interference:
+        """The interference of a trial, which ended at the last mark, its neighbours counted from
+        WINDOW_S or more before its end."""
+        end, own_s = self._marks[-1]
+        while len(self._marks) > 1 and end.monotonic_s - self._marks[1][0].monotonic_s >= WINDOW_S:
             self._marks.popleft()
         start, before_s = self._marks[0]
         wide = between(start, end, own_s - before_s)

@@ -3,6 +3,12 @@ watch them serve.
 
 It is a small process beside what is measured, as the pacer is: each request goes
 to such a one as a line, each answer is a line of JSON.
+
+A program may say itself when what is to be measured of it begins and ends. It writes a line of JSON
+at each of the two moments, and goes on when it has read a byte: what it does before the first, such
+as importing its libraries, and after the second is none of the trial. Beside its clock it tells the
+use of itself and of its children that it waited for (getrusage(2)), which a control group without
+an account of CPU time does not know.
 """
 
 from __future__ import annotations
@@ -14,20 +20,18 @@ import select
 import signal
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from subprocess import PIPE, Popen, TimeoutExpired
-from typing import Any
+from typing import Any, Self
 
 from deadzone.errors import SaidAs, TargetError
 from deadzone.measurement import Command
 from deadzone.run.targets import launcher
 from deadzone.run.targets.ending import Exit
-from deadzone.run.targets.gate import Gate, between
 from deadzone.run.targets.limits.base import LimitMechanism, kill_all
-from deadzone.run.targets.schedstat import living_thread
 
 ANSWER_TIMEOUT_S = 30.0
 """Such a process answers in some 20 ms; on an emulated or starved machine it may take seconds
@@ -40,10 +44,9 @@ ENDING_TIMEOUT_S = 5.0
 class Answering:
     """A process that answers until its standard input is closed."""
 
-    def __init__(self, argv: Sequence[str], silent: str, ended: str, wordless: str = "") -> None:
-        """silent, ended: who does not answer, and who has ended, said to people. wordless: why it
-        ended where it does not say itself; by default its exit code."""
-        self._silent, self._ended, self._wordless = silent, ended, wordless
+    def __init__(self, argv: Sequence[str], who: str) -> None:
+        """who: what it is called, said to people."""
+        self._who = who
         self._process = Popen(argv, stdin=PIPE, stdout=PIPE, stderr=PIPE, start_new_session=True)
         assert self._process.stdin and self._process.stdout and self._process.stderr
         self._in, self._out, self._err = (
@@ -72,7 +75,7 @@ class Answering:
         poll.register(self._out, select.POLLIN | select.POLLHUP)
         while b"\n" not in self._buffer:
             if not poll.poll(ANSWER_TIMEOUT_S * 1000):
-                raise TargetError(f"{self._silent} did not answer within {ANSWER_TIMEOUT_S:g} s.")
+                raise TargetError(f"{self._who} did not answer within {ANSWER_TIMEOUT_S:g} s.")
             piece = os.read(self._out.fileno(), 65536)
             if not piece:
                 raise self._gone()
@@ -82,13 +85,13 @@ class Answering:
         return message
 
     def _gone(self) -> TargetError:
-        return TargetError(f"{self._ended}: {self.last_words()}")
+        return TargetError(f"{self._who} has ended: {self.last_words()}")
 
     def last_words(self) -> str:
         """The last line of what it said of its failure, else how it ended."""
         os.set_blocking(self._err.fileno(), False)
         lines = (self._err.read() or b"").decode(errors="replace").strip().splitlines()
-        return lines[-1] if lines else self._wordless or f"exit code {self._process.poll()}"
+        return lines[-1] if lines else f"exit code {self._process.poll()}"
 
     def close(self) -> None:
         """Let it end, or kill it."""
@@ -148,6 +151,62 @@ class Reader:
     on_end: Callable[[Exit], None]
 
 
+SAID, GO = "said", "go-on"
+"""Names of the pipes, in the scratch folder of the target."""
+
+
+class Gate:
+    """The harness's side of both pipes. A context manager."""
+
+    def __init__(self, folder: Path) -> None:
+        self.paths = (folder / SAID, folder / GO)
+        self._said = self._go = -1
+
+    def __enter__(self) -> Self:
+        for path in self.paths:
+            with contextlib.suppress(FileExistsError):
+                os.mkfifo(path, 0o600)
+        # Open for both, so that neither side waits for the other to open it.
+        self._said, self._go = (
+            os.open(path, os.O_RDWR | os.O_NONBLOCK | os.O_CLOEXEC) for path in self.paths
+        )
+        return self
+
+    def __exit__(self, *raised: object) -> None:
+        for descriptor in (self._said, self._go):
+            os.close(descriptor)
+        for path in self.paths:
+            path.unlink(missing_ok=True)
+
+    def waits(self, watch: int, within_s: float) -> bool:
+        """Wait until the program says something or ends; False if it did neither. watch: a
+        descriptor that tells of its end."""
+        poll = select.poll()
+        for descriptor in (self._said, watch):
+            poll.register(descriptor, select.POLLIN)
+        return bool(poll.poll(max(0.0, within_s) * 1000))
+
+    def hear(self) -> dict[str, float]:
+        """What the program said, a line that a pipe takes as one; empty where it said nothing."""
+        with contextlib.suppress(BlockingIOError):
+            message: dict[str, float] = json.loads(os.read(self._said, 65_536))
+            return message
+        return {}
+
+    def let_go(self) -> None:
+        """Let the program go on."""
+        os.write(self._go, b"g")
+
+
+def between(ready: Mapping[str, float], done: Mapping[str, float]) -> Exit:
+    """What was measured between two messages of a program, as if it had ended then."""
+    grown = {name: done[name] - value for name, value in ready.items()}
+    wall_s, user_s, sys_s = (grown.pop(name) for name in ("clock_s", "user_s", "sys_s"))
+    return Exit(
+        wall_s, 0, user_s, sys_s, counted={name: int(value) for name, value in grown.items()}
+    )
+
+
 class Launcher:
     """A launcher process inside a limit mechanism; a context manager that leaves nothing
     running."""
@@ -174,23 +233,14 @@ class Launcher:
             os.mkfifo(self._go)
             self._gate = os.open(self._go, os.O_RDWR | os.O_CLOEXEC)
         argv = self.mechanism.wrap((sys.executable, "-I", "-S", launcher.__file__, str(self._go)))
-        self._process = process = Answering(argv, "The launcher", "The launcher has ended")
+        self._process = process = Answering(argv, "The launcher")
         self.pid = process.pid
-        if not process.runs():
-            raise TargetError(f"The launcher ended at once: {process.last_words()}")
         try:
             self.mechanism.adopt(process.pid)
         except TargetError as error:
             if process.runs():
                 raise
             raise TargetError(f"{error}: {process.last_words()}") from error
-
-    def used_s(self) -> float:
-        """CPU time of the launcher itself [s]; 0 where the kernel does not count it."""
-        try:
-            return living_thread(self.pid, self.pid).running_s
-        except ValueError:
-            return 0.0
 
     def run(self, command: Command, timeout_s: float, reader: Reader) -> Exit:
         """Run a program to its end, or to the time-out, which kills it with all its descendants."""
@@ -202,8 +252,7 @@ class Launcher:
             os.write(self._gate, b"g")
             timed_out = not _wait(partial(_ends, watch), started, timeout_s, reader)
             if timed_out:
-                self._kill_tree(pid)
-                _ends(watch, ANSWER_TIMEOUT_S)
+                self._kill_tree(pid, watch)
             wall_s = time.monotonic() - started
         ended = self._exit(wall_s, timed_out)
         reader.on_end(ended)
@@ -232,8 +281,7 @@ class Launcher:
                     gate.let_go()
             timed_out = not (_ends(watch, ENDING_TIMEOUT_S) if measured else has_time)
             if timed_out:
-                self._kill_tree(pid)
-                _ends(watch, ANSWER_TIMEOUT_S)
+                self._kill_tree(pid, watch)
             wall_s = time.monotonic() - started
         whole = self._exit(wall_s, timed_out and measured is None)
         if measured is None:
@@ -265,8 +313,7 @@ class Launcher:
                 with contextlib.suppress(ProcessLookupError):
                     signal.pidfd_send_signal(program.watch, signal.SIGTERM)
                 timed_out = not _ends(program.watch, timeout_s)
-            self._kill_tree(program.pid)
-            _ends(program.watch, ANSWER_TIMEOUT_S)
+            self._kill_tree(program.pid, program.watch)
         except BaseException:
             self._kill_tree(program.pid)
             raise
@@ -346,12 +393,14 @@ class Launcher:
         self._go.unlink(missing_ok=True)
         self.mechanism.close()
 
-    def _kill_tree(self, pid: int) -> None:
+    def _kill_tree(self, pid: int, watch: int = CLOSED) -> None:
         """Kill the program's session and what is in the group; what is left the launcher finds as
-        it reaps."""
+        it reaps. watch: tells of its end, which is waited for."""
         with contextlib.suppress(OSError):
             os.killpg(pid, signal.SIGKILL)
         kill_all(self.mechanism.procs_files(), spare=(self.pid,))
+        if watch != CLOSED:
+            _ends(watch, ANSWER_TIMEOUT_S)
 
 
 def _ends(watch: int, within_s: float = 0.0) -> bool:

@@ -5,7 +5,7 @@ import os
 import shutil
 import tempfile
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -27,10 +27,12 @@ from deadzone.run.targets.limits.base import (
     as_cores,
     group_name,
 )
+from deadzone.run.targets.limits.cgroup_v1 import CgroupV1
+from deadzone.run.targets.limits.cgroup_v2 import CgroupV2
 from deadzone.run.targets.limits.io import IO_LIMITS, IoLimiter, io_limit
-from deadzone.run.targets.limits.registry import MECHANISMS
+from deadzone.run.targets.limits.systemd import SystemdScope
+from deadzone.run.targets.limits.ungrouped import Emulated
 from deadzone.run.targets.processes import below, listed
-from deadzone.run.targets.schedstat import ThreadTime
 from deadzone.run.targets.undo_log import remove_leftovers, undo_left_over
 from deadzone.study.design import Treatment
 from deadzone.study.levels import NONE, Level
@@ -45,6 +47,20 @@ NO_PROC = (
     "Measuring on this machine needs Linux with /proc mounted, and there is none; fit, compare, "
     "report and the notebooks that read runs work without it."
 )
+
+
+MECHANISMS: dict[str, type[LimitMechanism]] = {
+    "cgroup-v2": CgroupV2,
+    "cgroup-v1": CgroupV1,
+    "systemd": SystemdScope,
+    "emulated": Emulated,
+    "unlimited": LimitMechanism,
+}
+"""By name, in the order of preference: the kernel's own files before a go-between, a quota before
+its emulation."""
+
+QUOTA_MECHANISMS = ("cgroup-v2", "cgroup-v1", "systemd")
+"""Those in which the kernel itself holds the limit."""
 
 
 class LocalTarget(Target):
@@ -80,17 +96,15 @@ class LocalTarget(Target):
     def __enter__(self) -> Self:
         if not Path("/proc/self").exists():
             raise TargetError(NO_PROC)
-        undo_left_over()
         remove_leftovers()
+        undo_left_over()
         try:
             self.scratch = make_scratch()
             self._open_best()
             if self.account:
                 self.account.open(self._running.pid)
-            if start := interference.marked_start():
-                self._neighbours.mark(*start)
-                self._trials_cpu_s += self._running.used_s()
-            self._mark_now()
+            own_s = interference.harness_cpu_s() + self._mechanism.read().overhead_s
+            self._neighbours.mark(interference.read_machine(), own_s)
         except BaseException:
             self.__exit__()
             raise
@@ -142,59 +156,52 @@ class LocalTarget(Target):
 
         companion: what belongs to the trial besides; its CPU time is not the neighbours'.
         """
-        launcher, mechanism = self._running, self._mechanism
+        launcher, mechanism, account = self._running, self._mechanism, self.account
+        account = None if companion else account
+        beside = [one for one in (companion, self.belongs) if one]
         samples: list[Sample] = []
         before: list[tuple[Counters, interference.MachineReading, float]] = []
         after: list[tuple[Counters, Interference, dict[str, float]]] = []
         started_at = datetime.now(UTC).isoformat(timespec="milliseconds")
-
-        belongs = self.belongs
-        account = None if companion else self.account
         self._others.begin()
 
         def read(beside_s: float) -> tuple[Counters, interference.MachineReading, float]:
-            counted = mechanism.read()
-            return (
-                counted,
-                interference.read_machine(),
-                interference.harness_cpu_s() + counted.overhead_s + beside_s,
-            )
+            counted, machine = mechanism.read(), interference.read_machine()
+            own_s = interference.harness_cpu_s() + counted.overhead_s + beside_s
+            return counted, machine, own_s
 
         def there() -> tuple[int, ...]:
             """What lives on as a trial begins or ends: of a program that says when, the program."""
             return self.processes()[1:] if command.has_gate else ()
 
+        def sample(t_s: float, used: Counters) -> None:
+            samples.extend(() if companion else used.series(t_s))
+            for one in beside:
+                samples.extend(one.tick(t_s))
+
         def on_start(cpu_s: float) -> None:
             self._trials_cpu_s += cpu_s
             if account:
                 account.begin(there())
-            beside_s = companion.begin() if companion else 0.0
-            before.append(read(beside_s + (belongs.begin() if belongs else 0.0)))
-            self._neighbours.mark(before[0][1], before[0][2] - beside_s + self._trials_cpu_s)
+            before.append(read(sum(one.begin() for one in beside)))
+            self._neighbours.mark(before[0][1], before[0][2] + self._trials_cpu_s)
 
         def on_tick(t_s: float) -> None:
-            samples.extend(
-                companion.tick(t_s)
-                if companion
-                else mechanism.read().since(before[0][0]).series(t_s)
-            )
-            samples.extend(belongs.tick(t_s) if belongs else ())
+            sample(t_s, mechanism.read().since(before[0][0]))
             if account:
                 account.look(lambda: self.processes()[1:])
-            if not (account and account.hears):
-                self._others.glance()
 
         def on_end(ended: Exit) -> None:
-            beside_s = companion.end() if companion else 0.0
-            counted, machine, others_s = read(beside_s + (belongs.end() if belongs else 0.0))
+            wall_s = max(ended.wall_s, 1e-9)
+            counted, machine, others_s = read(sum(one.end() for one in beside))
             used = counted.since(before[0][0])
-            samples.extend(companion.tick(ended.wall_s) if companion else used.series(ended.wall_s))
+            sample(ended.wall_s, used)
             own_cpu_s = sum(used.cpu_times(ended.user_s, ended.sys_s))
             seen = interference.between(before[0][1], machine, own_cpu_s + others_s - before[0][2])
             self._trials_cpu_s += own_cpu_s
-            self._neighbours.mark(machine, others_s - beside_s + self._trials_cpu_s)
-            if companion is None:
-                seen = self._neighbours.of_trial(seen)
+            self._neighbours.mark(machine, others_s + self._trials_cpu_s)
+            wide = self._neighbours.of_trial(seen)
+            seen = wide if companion is None else seen
             facts: dict[str, float] = dict(account.counts()) if account else {}
             if account:
                 facts |= account.end(
@@ -203,17 +210,12 @@ class LocalTarget(Target):
             waited = interference.waited_share(
                 seen.foreign_cpu, ended.wall_s, facts.get("ready_s"), used.cpu_stall_s
             )
-            met = interference.exposure(own_cpu_s / max(ended.wall_s, 1e-9), waited)
-            memory, io = (
-                (stall_s or 0.0) / max(ended.wall_s, 1e-9)
-                for stall_s in (used.memory_stall_s, used.io_stall_s)
-            )
             seen = replace(
                 seen,
-                exposure=met,
-                own_memory_pressure=memory,
-                own_io_pressure=io,
-                processes=self._others_at_end(seen, account.ended() if account else ()),
+                exposure=interference.exposure(own_cpu_s / wall_s, waited),
+                own_memory_pressure=(used.memory_stall_s or 0.0) / wall_s,
+                own_io_pressure=(used.io_stall_s or 0.0) / wall_s,
+                processes=self._others_at_end(seen),
             )
             after.append((used, seen, facts))
 
@@ -233,27 +235,16 @@ class LocalTarget(Target):
             counted={**ended.counted, **counters},
         )
 
-    def looked_on(self, trial: Interference) -> Interference:
-        """The interference of the last trial, its neighbours counted after it as well as before
-        it."""
-        time.sleep(self._neighbours.to_look_on_s())
-        self._mark_now(self.belongs.end() if self.belongs else 0.0)
-        return self._neighbours.of_trial(trial, looked_on=True)
+    def await_counts(self) -> None:
+        """Wait until neighbours are counted for long enough to judge a trial of any length."""
+        time.sleep(max(self._neighbours.until_counted_s(), 0.0))
 
-    def _mark_now(self, beside_s: float = 0.0) -> None:
-        own_s = (
-            interference.harness_cpu_s() + self._mechanism.read().overhead_s + self._trials_cpu_s
-        )
-        self._neighbours.mark(interference.read_machine(), own_s + beside_s)
-
-    def _others_at_end(
-        self, seen: Interference, ended: Iterable[ThreadTime]
-    ) -> tuple[tuple[str, float], ...]:
+    def _others_at_end(self, seen: Interference) -> interference.Shares:
         """Who the others were; it looks for none where the kernel's clock cannot tell that there
         were any."""
         if seen.foreign_cpu < seen.foreign_cpu_resolution + LEAST_CORES:
             return ()
-        return self._others.at_end(self.belongs.processes() if self.belongs else (), ended)
+        return self._others.at_end(self.belongs.processes() if self.belongs else ())
 
     def others_between_trials(self, seconds: float) -> dict[str, float]:
         """What other processes use while no trial runs, looked at for so long [cores], by name."""
@@ -289,10 +280,10 @@ class LocalTarget(Target):
     def _open_best(self) -> None:
         """Open the first mechanism that takes every limit of the study."""
         chosen = self._spec.mechanism
-        names = (
-            [chosen] if chosen != "auto" else [name for name in MECHANISMS if self._serves(name)]
-        )
-        for name in names:
+        limited = any(level != NONE for level in (*self._levels, *self._memory_levels))
+        unfit = "unlimited" if limited else "emulated"
+        best = [name for name in MECHANISMS if name != unfit]
+        for name in best if chosen == "auto" else [chosen]:
             try:
                 self._open(MECHANISMS[name]())
                 return
@@ -304,10 +295,6 @@ class LocalTarget(Target):
             f"No mechanism can put this study's limits in force here:\n{reasons}\n"
             "Run as root, or in a systemd user session; `deadzone doctor` says what is missing."
         )
-
-    def _serves(self, name: str) -> bool:
-        limited = any(level != NONE for level in (*self._levels, *self._memory_levels))
-        return name != "unlimited" if limited else name not in ("emulated", "affinity")
 
     def _open(self, mechanism: LimitMechanism) -> None:
         self._launcher = Launcher(mechanism, self.scratch)

@@ -4,6 +4,8 @@ have used."""
 from __future__ import annotations
 
 import contextlib
+import re
+import signal
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -117,6 +119,13 @@ def below(*pids: int) -> tuple[int, ...]:
                 dict.fromkeys(child.pid for child in psutil.Process(pid).children(recursive=True))
             )
     return tuple(pid for pid in children if pid not in pids)
+
+
+def waits_for_children(pid: int) -> bool:
+    """Whether a process is told of the ends of its children: one that ignores SIGCHLD has the
+    kernel clear them away, and their time is added to nothing (wait(2), times(2))."""
+    ignored = re.search(rb"^SigIgn:\s*(\w+)", read_bytes(f"/proc/{pid}/status"), re.MULTILINE)
+    return not (ignored and int(ignored[1], 16) >> (signal.SIGCHLD - 1) & 1)
 
 
 def names_of(pid: int) -> tuple[str, ...]:

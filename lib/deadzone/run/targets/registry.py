@@ -48,8 +48,8 @@ def take_back(targets: Iterable[PlannedTarget], note: Callable[[str], None]) -> 
     none is opened, which would do so. note: is told what was done in a cluster, and what could not
     be."""
     if Path("/proc/self").exists():
-        undo_left_over()
         remove_leftovers()
+        undo_left_over()
     for target in targets:
         if give_back := packs.kind_of("targets", target.spec.kind).give_back:
             packs.load(give_back)(target.spec, note)

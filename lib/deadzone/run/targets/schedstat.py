@@ -16,21 +16,16 @@ import platform
 import time
 from dataclasses import dataclass, replace
 
-from deadzone.run.targets import event_loops
 from deadzone.run.targets.kernel_files import TICK_S, read_bytes
 
 NANOSECONDS = 1e9
 
+LOOPS = (b"do_epoll", b"ep_poll")
+"""Where in the kernel an event loop sleeps."""
+
 NETWORK = (
-    b"wait_woken",
-    b"inet_",
-    b"sk_",
-    b"tcp_",
-    b"udp_",
-    b"unix_",
-    b"poll_schedule",
-    *event_loops.FUNCTIONS,
-    b"do_poll",
+    *(b"wait_woken", b"inet_", b"sk_", b"tcp_", b"udp_", b"unix_", b"poll_schedule", b"do_poll"),
+    *LOOPS,
 )
 """Where in the kernel a thread sleeps that waits for another process: in a socket, or
 for one of several."""
@@ -83,15 +78,15 @@ def threads_of(pid: int) -> tuple[int, ...]:
 
 def waits_for(pid: int, thread: int) -> str:
     """What a thread of a process waits for now: "disk", "page", a page of its memory that is on a
-    disk, "network", "loop", an event loop with sockets, or else "asleep"; "" where it does not
+    disk, "network", "loop", an event loop, or else "asleep"; "" where it does not
     wait, or is gone."""
     place = f"/proc/{pid}/task/{thread}"
     call, state = _seen(place)
     if state != b"S":
         return _on_disk(place, call, state)
     function = read_bytes(f"{place}/wchan")
-    if function.startswith(event_loops.FUNCTIONS):
-        return "loop" if event_loops.asks_others(pid, call) else "asleep"
+    if function.startswith(LOOPS):
+        return "loop"
     return "network" if function.startswith(NETWORK) else "asleep"
 
 

@@ -16,7 +16,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from deadzone.run.targets.kernel_files import read_bytes
-from deadzone.run.targets.netlink import attributes, request
 from deadzone.run.targets.schedstat import NANOSECONDS, ThreadTime
 
 GENERIC, CONTROL = 16, 16
@@ -58,7 +57,7 @@ class EndedThreads:
                 self._socket.setsockopt(socket.SOL_SOCKET, 33, RECEIVE_BYTES)  # SO_RCVBUFFORCE
             name = b"TASKSTATS\0"
             answer = self._ask(CONTROL, GET_FAMILY, FAMILY_NAME, name)
-            (family,) = struct.unpack_from("=H", attributes(answer)[FAMILY_ID])
+            (family,) = struct.unpack_from("=H", _attributes(answer)[FAMILY_ID])
             cpus = Path("/sys/devices/system/cpu/possible").read_text().strip().encode() + b"\0"
             self._ask(family, GET, LISTEN, cpus)
             self._socket.setblocking(False)
@@ -87,17 +86,14 @@ class EndedThreads:
             except OSError:  # more ended than there was room for
                 self._lost = True
 
-    def all(self) -> list[ThreadTime]:
-        """The threads that ended since `forget`, as far as they were heard."""
-        self.hear()
-        return list(self._heard)
-
     def below(self, *roots: int) -> list[ThreadTime] | None:
         """The threads of processes and of their descendants that ended since `forget`; None where
         some went unheard."""
         self.hear()
-        parents = {thread.process: thread.parent for thread in self._heard}
-        inside = [thread for thread in self._heard if {*roots} & {*_line(thread.process, parents)}]
+        line = {*roots}
+        while born := {one.process for one in self._heard if one.parent in line} - line:
+            line |= born
+        inside = [thread for thread in self._heard if thread.process in line]
         return None if self._lost else inside
 
     def _ask(self, family: int, command: int, attribute: int, value: bytes) -> bytes:
@@ -110,7 +106,8 @@ class EndedThreads:
             + value
         )
         body += b"\0" * (-len(body) % 4)
-        self._socket.send(request(family, 5, body))  # acknowledged
+        header = struct.pack("=IHHII", 16 + len(body), family, 5, 1, 0)  # acknowledged
+        self._socket.send(header + body)
         answer, message = b"", b""
         while True:
             answer = answer or self._socket.recv(65_536)
@@ -123,19 +120,20 @@ class EndedThreads:
             message, answer = answer[20:length], answer[length + (-length % 4) :]
 
 
-def _line(process: int, parents: dict[int, int]) -> Iterator[int]:
-    """A process, its parent, its parent's parent, as far as they are known."""
-    seen: set[int] = set()
-    while process not in seen:
-        yield process
-        seen.add(process)
-        process = parents.get(process, process)
+def _attributes(data: bytes) -> dict[int, bytes]:
+    """Netlink attributes by number."""
+    values = {}
+    while len(data) >= 4:
+        length, kind = struct.unpack("=HH", data[:4])
+        values[kind & 0x3FFF] = data[4:length]
+        data = data[max(length + (-length % 4), 4) :]
+    return values
 
 
 def _ended(message: bytes) -> Iterator[ThreadTime]:
     """The thread that a message tells of; a message may hold its whole process too, which is not
     counted again."""
-    stats = attributes(attributes(message[20:]).get(OF_A_THREAD, b"")).get(STATS, b"")
+    stats = _attributes(_attributes(message[20:]).get(OF_A_THREAD, b"")).get(STATS, b"")
     if len(stats) < 376 or struct.unpack_from("=H", stats)[0] < FIRST_WITH_PROCESS:
         return
 

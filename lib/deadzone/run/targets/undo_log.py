@@ -4,14 +4,12 @@ leaves nothing changed for good.
 A note bears the name of the process that made it, like everything Deadzone makes; once that process
 is gone, the next run or `deadzone restore` keeps the promise.
 
-What a killed run left behind on this machine is found likewise: control groups, their processes,
-scratch folders, and folders that were made elsewhere, such as those on the disk to be measured.
-Whatever bears the name of a process that is gone is left over. Folders elsewhere are noted before
-they are made, in the user's state folder (XDG_STATE_HOME), which outlives a restart of the machine
-as the folders do: so a kill at any instant leaves nothing for good.
+Control groups, their processes and scratch folders of a killed run are found by their names:
+whatever bears the name of a process that is gone is left over. Folders elsewhere, such as on the
+disk to be measured, are noted before they are made. Notes lie in the user's state folder
+(XDG_STATE_HOME), which outlives a restart of the machine.
 """
 
-import contextlib
 import itertools
 import json
 import os
@@ -26,6 +24,7 @@ from deadzone.errors import NotGivenBackError, system_reason
 from deadzone.run.targets.limits.base import (
     EMPTYING_TIMEOUT_S,
     GROUP_PREFIX,
+    MADE_NAME,
     group_name,
     is_left_over,
     kill_all,
@@ -48,13 +47,15 @@ _COUNT = itertools.count(1)
 @dataclass(frozen=True)
 class UndoEntry:
     """What to give back. what: said to people. files: text by path, written in this order. moves:
-    groups whose processes go back to another one, and are removed. argv: run in cwd as user."""
+    groups whose processes go back to another one, and are removed. argv: run in cwd. folders: made
+    by Deadzone, removed with what lies in them."""
 
     what: str
     files: dict[str, str] = field(default_factory=dict)
     moves: dict[str, str] = field(default_factory=dict)
     argv: tuple[str, ...] = ()
     cwd: str | None = None
+    folders: tuple[str, ...] = ()
 
 
 def record_change(made: UndoEntry) -> Path:
@@ -74,7 +75,7 @@ def undo(note: Path) -> str | None:
     """Give back what a note promises, and remove it; what could not be given back, None where all
     was."""
     made = UndoEntry(**json.loads(note.read_text(encoding="utf-8")))
-    problems = [*_moved_back(made), *_written(made), *_run(made)]
+    problems = [*_moved_back(made), *_written(made), *_run(made), *_removed(made)]
     if problems:
         return (
             f"{made.what} was not given back: {'; '.join(problems)} (remove {note} where nothing "
@@ -144,6 +145,14 @@ def _run(made: UndoEntry) -> Iterator[str]:
         yield f"{' '.join(made.argv)}: {last_words(answer)}"
 
 
+def _removed(made: UndoEntry) -> Iterator[str]:
+    for folder in map(Path, made.folders):
+        if MADE_NAME.match(folder.name):
+            shutil.rmtree(folder, ignore_errors=True)  # never where a link leads
+            if folder.is_dir() and not folder.is_symlink():
+                yield f"{folder} cannot be removed"
+
+
 STATE_VARIABLE = "XDG_STATE_HOME"
 
 
@@ -151,7 +160,7 @@ def find_leftovers() -> list[Path]:
     """Control groups and scratch folders whose maker no longer lives."""
     homes = {Path(tempfile.gettempdir()), Path("/dev/shm")}
     made = (*_groups(), *(path for home in homes for path in _folders_in(home)))
-    return sorted([*(path for path in made if is_left_over(path.name)), *left_elsewhere()])
+    return sorted(path for path in made if is_left_over(path.name))
 
 
 def remove_leftovers() -> list[Path]:
@@ -164,7 +173,8 @@ def remove_leftovers() -> list[Path]:
                 _await_systemd(path)
             gone = remove_group(path)
         else:
-            gone = remove_elsewhere(path)
+            shutil.rmtree(path, ignore_errors=True)
+            gone = not path.exists()
         if gone:
             removed.append(path)
     for path in removed:
@@ -189,52 +199,10 @@ def _groups() -> Iterator[Path]:
             yield from (Path(folder) / name for name in below if name.startswith(GROUP_PREFIX))
 
 
-def note(folder: Path) -> None:
-    """Note a folder before it is made. Raises OSError where nothing can be noted."""
-    notes = state_folder("made")
-    notes.mkdir(parents=True, exist_ok=True)
-    (notes / folder.name).write_text(str(folder.absolute()), encoding="utf-8")
-
-
-def left_elsewhere() -> list[Path]:
-    """Noted folders whose maker no longer lives, and that are still there; notes of those that are
-    gone are removed."""
-    folders = []
-    for path in sorted(state_folder("made").glob(f"{GROUP_PREFIX}*")):
-        try:
-            folder = Path(path.read_text(encoding="utf-8").strip())
-        except (OSError, UnicodeDecodeError):
-            continue
-        if folder.name != path.name or not is_left_over(path.name):
-            continue  # no note of ours, or of one who lives
-        if folder.is_dir() and not folder.is_symlink():
-            folders.append(folder)
-        else:
-            path.unlink(missing_ok=True)
-    return sorted(folders)
-
-
-def remove_left_in(home: Path) -> list[Path]:
-    """Remove folders that killed runs left in a folder, noted or not; returns those."""
-    return [
-        path for path in _folders_in(home) if is_left_over(path.name) and remove_elsewhere(path)
-    ]
-
-
 def _folders_in(home: Path) -> list[Path]:
     return [
         path for path in home.glob(f"{GROUP_PREFIX}*") if path.is_dir() and not path.is_symlink()
     ]
-
-
-def remove_elsewhere(folder: Path) -> bool:
-    """Remove a left-over folder with its note; whether it is gone."""
-    shutil.rmtree(folder, ignore_errors=True)
-    gone = not folder.exists()
-    if gone:
-        with contextlib.suppress(OSError):
-            (state_folder("made") / folder.name).unlink(missing_ok=True)
-    return gone
 
 
 def state_folder(name: str) -> Path:

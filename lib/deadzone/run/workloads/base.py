@@ -97,10 +97,6 @@ class Place:
         except TimeoutExpired:
             return None
 
-    def count_files(self, folder: Path) -> int:
-        """Entries of a folder."""
-        return sum(1 for _ in folder.iterdir())
-
 
 class Workload:
     """What a trial executes. One that derives from it needs no factor, runs on this machine only,

@@ -4,14 +4,14 @@ what came of it.
 Run as a script of its own in a fresh interpreter (`python -P call.py OUTCOME SAID GO`); it imports
 nothing of Deadzone. Standard input holds two pickles: the search path with the arguments, and the
 function as cloudpickle wrote it. Reading the second imports whatever the function needs, before the
-clock runs. What `SAID` and `GO` are for is told in `deadzone.run.targets.gate`.
+clock runs. What `SAID` and `GO` are for is told in `deadzone.run.targets.launching`.
 """
 
 from __future__ import annotations
 
 import contextlib
 import json
-import numbers
+import math
 import os
 import pickle
 import resource
@@ -47,13 +47,6 @@ def used() -> dict[str, float]:
     }
 
 
-def age_s() -> float:
-    """How long ago this process began, to a hundredth of a second."""
-    with open("/proc/self/stat") as handle:  # noqa: PTH123
-        ticks = int(handle.read().rpartition(")")[2].split()[19])
-    return time.clock_gettime(time.CLOCK_BOOTTIME) - ticks / os.sysconf("SC_CLK_TCK")
-
-
 def tell(pipe: int, go: int, message: Mapping[str, float]) -> None:
     """Say what was used so far, and wait to go on."""
     os.write(pipe, json.dumps(message).encode() + b"\n")
@@ -77,7 +70,9 @@ def measured(pipe: int, go: int) -> dict[str, Any]:
         function, arguments = taken_in()
     except BaseException as error:
         return failure(error)
-    setup_s = age_s()
+    with open("/proc/self/stat") as handle:  # noqa: PTH123
+        began_s = int(handle.read().rpartition(")")[2].split()[19]) / os.sysconf("SC_CLK_TCK")
+    setup_s = time.clock_gettime(time.CLOCK_BOOTTIME) - began_s
     tell(pipe, go, used())
     try:
         result, problem = function(**arguments), {}
@@ -107,14 +102,9 @@ def columns(result: Any) -> dict[str, Any]:
 def is_number(value: Any) -> bool:
     """Whether a value is a finite number, numpy's included."""
     try:
-        number = (
-            float(value)
-            if isinstance(value, numbers.Number) or hasattr(value, "__float__")
-            else None
-        )
-    except (TypeError, ValueError):
+        return hasattr(value, "__float__") and math.isfinite(float(value))
+    except (TypeError, ValueError, OverflowError):
         return False
-    return number is not None and abs(number) <= sys.float_info.max
 
 
 def failure(error: BaseException) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from deadzone.errors import FormatError, WorkloadError, did_you_mean
+from deadzone.errors import FormatError, WorkloadError
 from deadzone.measurement import Command, Measurement
 from deadzone.run.workloads.base import (
     UNMEASURED_TIMEOUT_S,
@@ -184,14 +184,10 @@ class CommandWorkload(Workload):
     def _require(self, program: str) -> None:
         """Raise WorkloadError unless the program can be started from the working folder."""
         if not self._place.has_program(program, self._cwd):
-            here = self._place.is_here
-            hint = (
-                "" if "/" in program or not here else did_you_mean(program, _programs_like(program))
-            )
-            where = "here" if here else "in the container"
+            where = "here" if self._place.is_here else "in the container"
             raise WorkloadError(
                 f"workload.argv: the program {program!r} is not installed {where}, or may not be "
-                f"run.{hint} Install it, or write its path in `workload.argv`."
+                f"run. Install it, or write its path in `workload.argv`."
             )
 
     def _run_unmeasured(self, key: str, argv: tuple[str, ...], values: Mapping[str, Level]) -> None:
@@ -201,13 +197,8 @@ class CommandWorkload(Workload):
 
 
 def _printed(measurement: Measurement, stream: str) -> str:
-    if stream == "both":
-        return (
-            f"{measurement.stdout}\n{measurement.stderr}"
-            if measurement.stderr
-            else measurement.stdout
-        )
-    return measurement.stdout if stream == "stdout" else measurement.stderr
+    printed = {"stdout": measurement.stdout, "stderr": measurement.stderr}
+    return printed[stream] if stream in printed else "\n".join(filter(None, printed.values()))
 
 
 def _unit_behind(pattern: str, text: str) -> str:
@@ -252,12 +243,3 @@ def found_at(path: str, text: str) -> Any:
         return jmespath.search(path, json.loads(text))
     except (ValueError, RecursionError):
         return None
-
-
-def _programs_like(program: str) -> list[str]:
-    import os
-
-    folders = [Path(entry) for entry in os.get_exec_path() if Path(entry).is_dir()]
-    return [
-        path.name for folder in folders for path in folder.iterdir() if path.name[:1] == program[:1]
-    ]

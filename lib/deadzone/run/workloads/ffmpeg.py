@@ -3,6 +3,8 @@
 The video is drawn once by ffmpeg itself, and kept in a cache with its checksum.
 """
 
+import math
+import re
 import shutil
 import tempfile
 from collections.abc import Mapping
@@ -15,7 +17,7 @@ from deadzone.measurement import Command, Measurement
 from deadzone.places import cache_folder
 from deadzone.run.workloads.base import Outcome, Place, Workload
 from deadzone.run.workloads.program_files import SHOWN, program_files, sha256_of
-from deadzone.store.programs import answer_of
+from deadzone.store.programs import answer_of, program_version
 from deadzone.study.clip_spec import ClipSpec
 from deadzone.study.levels import AUTO, NONE, Level, format_level
 from deadzone.study.workload_specs import FfmpegWorkloadSpec
@@ -27,9 +29,6 @@ COLOURS = "nb_colors=4:c0=navy:c1=orange:c2=teal:c3=purple"
 
 TOLD = "-loglevel error -nostats -progress pipe:1"
 """What has been done is told on standard output, errors on the other, and nothing else."""
-
-COUNTED = "-map 0:v:0 -fps_mode passthrough -f null -"
-"""Every frame is decoded and none is written."""
 
 ENCODED = (
     "-c:v libx264 -profile:v high -preset medium -crf 23 -g 60 "
@@ -74,30 +73,8 @@ def generated_clip(ffmpeg: str, spec: ClipSpec) -> Clip:
         if not (path.is_file() and note.is_file() and note.read_text().strip() == sha256_of(path)):
             _draw(ffmpeg, spec, path)
             note.write_text(sha256_of(path) + "\n")
-    return inspected_clip(ffmpeg, path)
-
-
-def inspected_clip(ffmpeg: str, path: Path) -> Clip:
-    """Count the frames of a video by decoding it once.
-
-    Raises WorkloadError if the file is missing or no video.
-    """
-    if not path.is_file():
-        raise WorkloadError(f"{path}: there is no such video.")
-    argv = (ffmpeg, *TOLD.split(), "-i", str(path), *COUNTED.split())
-    output = _run(argv, f"{path}: ffmpeg cannot decode it")
-    progress = last_progress(output)
-    frames = int(progress.get("frame", "0"))
-    if not frames:
-        raise WorkloadError(f"{path}: ffmpeg found no frames in it.")
-    return Clip(path, sha256_of(path), frames, int(progress.get("out_time_us", "0")) / 1e6)
-
-
-def last_progress(text: str) -> dict[str, str]:
-    """The last values of ffmpeg's -progress output, by key."""
-    return {
-        key: value.strip() for key, _, value in (line.partition("=") for line in text.splitlines())
-    }
+    frames = math.ceil(spec.duration_s * spec.frames_per_second)
+    return Clip(path, sha256_of(path), frames, frames / spec.frames_per_second)
 
 
 def _draw(ffmpeg: str, spec: ClipSpec, path: Path) -> None:
@@ -113,21 +90,14 @@ def _draw(ffmpeg: str, spec: ClipSpec, path: Path) -> None:
     with tempfile.TemporaryDirectory(dir=path.parent) as folder:
         draft = Path(folder) / path.name
         drawn = (ffmpeg, "-loglevel", "error", "-y", "-filter_complex", graph, "-map", "[video]")
-        _run((*drawn, *ENCODED.split(), str(draft)), "ffmpeg cannot draw the clip")
+        answer = answer_of((*drawn, *ENCODED.split(), str(draft)), GENERATION_TIMEOUT_S)
+        if answer.returncode:
+            raise WorkloadError(f"ffmpeg cannot draw the clip: {answer.stderr.strip()[-500:]}")
         draft.replace(path)
-
-
-def _run(argv: tuple[str, ...], failure: str) -> str:
-    answer = answer_of(argv, GENERATION_TIMEOUT_S)
-    if answer.returncode:
-        raise WorkloadError(f"{failure}: {answer.stderr.strip()[-500:]}")
-    return answer.stdout
 
 
 BUNDLED = "bundled"
 FRAMES = "frames"
-
-VERSION_TIMEOUT_S = 30.0
 
 
 class FfmpegWorkload(Workload):
@@ -139,10 +109,8 @@ class FfmpegWorkload(Workload):
 
     responses: tuple[str, ...] = ("frames", "fps", "speed_x")
 
-    def __init__(self, spec: FfmpegWorkloadSpec, folder: Path) -> None:
-        """folder: where the study file lies; a relative input starts there."""
+    def __init__(self, spec: FfmpegWorkloadSpec) -> None:
         self._spec = spec
-        self._folder = folder
         self._ffmpeg = ""
         self._place = Place()
 
@@ -156,14 +124,14 @@ class FfmpegWorkload(Workload):
         return factor == "threads"
 
     def prepare_sweep(self, scratch: Path) -> dict[str, Any]:
-        """Find ffmpeg, and draw or inspect the clip."""
+        """Find ffmpeg, and draw the clip."""
         here = find_ffmpeg(self._spec.program if self._place.is_here else BUNDLED)
         # on the PATH of an image
         inside = "ffmpeg" if self._spec.program == BUNDLED else self._spec.program
         self._ffmpeg = here if self._place.is_here else inside
-        own = self._spec.input and (self._folder / self._spec.input).resolve()
-        self._clip = inspected_clip(here, own) if own else generated_clip(here, self._spec.clip)
-        return {"program": "ffmpeg", "program_version": self._version(), **self._clip.facts()}
+        self._clip = generated_clip(here, self._spec.clip)
+        version = program_version((here, "-version")) if self._place.is_here else None
+        return {"program": "ffmpeg", "program_version": version, **self._clip.facts()}
 
     def identity(self) -> dict[str, str]:
         """Its video, and the ffmpeg that is here."""
@@ -188,8 +156,10 @@ class FfmpegWorkload(Workload):
         )
 
     def outcome(self, measurement: Measurement, scratch: Path) -> Outcome:
-        """Frames written and how fast; too few frames are a failure, whatever the exit code."""
-        written = self._place.count_files(scratch / FRAMES)
+        """Frames written, as ffmpeg reports them, and how fast; too few frames are a failure,
+        whatever the exit code."""
+        told = re.findall(r"^frame=\s*(\d+)", measurement.stdout, re.MULTILINE)
+        written = int(told[-1]) if told else 0
         responses = {
             "frames": float(written),
             "fps": written / measurement.wall_s,
@@ -197,19 +167,10 @@ class FfmpegWorkload(Workload):
         }
         if measurement.exit_code:
             return Outcome(responses, f"exit code {measurement.exit_code}")
-        reported = int(last_progress(measurement.stdout).get("frame", "0") or 0)
-        if min(written, reported) < self._clip.frames:
-            counts = f"{written} frames written, {reported} reported"
-            return Outcome(responses, f"too few frames: {counts}, {self._clip.frames} expected")
+        if written < self._clip.frames:
+            counts = f"{written} frames written, {self._clip.frames} expected"
+            return Outcome(responses, f"too few frames: {counts}")
         return Outcome(responses)
-
-    def _version(self) -> str | None:
-        if not self._place.identity:
-            return None
-        answer = self._place.run((self._ffmpeg, "-version"), None, VERSION_TIMEOUT_S)
-        return (
-            answer.stdout.partition("\n")[0] or None if answer and not answer.returncode else None
-        )
 
 
 def find_ffmpeg(program: str) -> str:

@@ -16,6 +16,8 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+import psutil
+
 from deadzone.run.targets.limits.base import start_ticks
 from deadzone.run.targets.processes import names_of
 
@@ -42,7 +44,7 @@ class LeftRunning:
     def inherited(self) -> Iterator[tuple[dict[str, str], int]]:
         """The environment of an unmeasured program, and a file that it is to keep open."""
         self._before = self._before or {
-            pid: (start_ticks(pid), _name(pid)) for pid in map(int, _numbers())
+            pid: (start_ticks(pid), _name(pid)) for pid in psutil.pids()
         }
         file = os.memfd_create(self._mark)
         try:
@@ -53,7 +55,7 @@ class LeftRunning:
     def processes(self) -> Processes:
         """Those that run now, by what they inherited."""
         starts: dict[int, int] = {}
-        for pid in map(int, _numbers()) if self._before else ():
+        for pid in psutil.pids() if self._before else ():
             ticks = start_ticks(pid)
             if ticks and self._before.get(pid, (None,))[0] != ticks and self._inherited_by(pid):
                 starts[pid] = ticks
@@ -105,10 +107,6 @@ def _target(file: Path) -> str:
 
 def _name(pid: int) -> str:
     return next(iter(names_of(pid)), "")
-
-
-def _numbers() -> list[str]:
-    return [entry for entry in os.listdir("/proc") if entry.isdigit()]  # noqa: PTH208
 
 
 def _gone(pid: int, ticks: int | None) -> bool:

@@ -21,7 +21,7 @@ def make_workload(
         case workload_specs.FfmpegWorkloadSpec():
             from deadzone.run.workloads.ffmpeg import FfmpegWorkload
 
-            return FfmpegWorkload(spec, folder)
+            return FfmpegWorkload(spec)
         case workload_specs.CommandWorkloadSpec():
             return CommandWorkload(spec, folder, levels)
         case workload_specs.PythonWorkloadSpec():

@@ -11,7 +11,7 @@ import pytest
 from needs import needs
 from servers import free_port, postgres_programs, postgres_server, redis_client, redis_server
 
-from deadzone.errors import SweepError
+from deadzone.errors import SweepError, TargetError
 from deadzone.report.sweep.analysis import analyse
 from deadzone.report.sweep.source import load_source
 from deadzone.report.sweep.tables import cores_used
@@ -72,6 +72,17 @@ def test_a_server_that_goes_away_loses_the_trials_and_stops_the_sweep(
     assert f"port {redis.port} has gone (it was process {redis.pid})" in err
     lost = RunFolder.find(home / "data" / "runs", "probe/latest").trials().query("status == 'lost'")
     assert len(lost)
+
+
+def test_one_that_waits_for_no_child_is_refused_with_what_to_write(tmp_path):
+    source = "import signal; signal.signal(signal.SIGCHLD, signal.SIG_IGN); print(); input()"
+    argv = [sys.executable, "-c", source]
+    with subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as server:
+        server.stdout.readline()
+        (note := tmp_path / "server.pid").write_text(str(server.pid))
+        with pytest.raises(TargetError, match=r"in no account.*belongs: \[\{unit: NAME\}\]"):
+            CoresidentProcess(CoresidentSpec(pid_file=str(note))).find()
+        server.kill()
 
 
 def test_one_that_was_started_again_is_found_again(tmp_path, write_study, sweep):

@@ -8,7 +8,7 @@ import pytest
 
 from deadzone.errors import TargetError
 from deadzone.run.targets.limits import cgroup_v2
-from deadzone.run.targets.limits.cgroup_v2 import LENT, CgroupV2, hand_back, read_v2, verify_cpu_max
+from deadzone.run.targets.limits.cgroup_v2 import LENT, UNIFIED, CgroupV2, hand_back, verify_cpu_max
 
 STAT = "usage_usec 3000000\nuser_usec 2000000\nsystem_usec 1000000\n"
 THROTTLING = "nr_periods 10\nnr_throttled 9\nthrottled_usec 700000\n"
@@ -25,7 +25,7 @@ def group(tmp_path):
 
 
 def test_counters_come_in_seconds(group):
-    counters = read_v2(group)
+    counters = CgroupV2({UNIFIED: group}).read()
     assert (counters.usage_s, counters.user_s, counters.sys_s) == (3.0, 2.0, 1.0)
     assert counters.throttled_s == 0.7
     assert (counters.nr_periods, counters.nr_throttled, counters.oom_kills) == (10, 9, None)
@@ -34,7 +34,7 @@ def test_counters_come_in_seconds(group):
 def test_a_group_that_lost_its_controller_is_an_error_and_no_trial_without_limit(group):
     (group / "cpu.stat").write_text(STAT)
     with pytest.raises(TargetError, match="no longer in force"):
-        read_v2(group)
+        CgroupV2({UNIFIED: group}).read()
 
 
 def test_another_limit_in_force_than_asked_for_is_an_error(group):

@@ -13,7 +13,6 @@ import pytest
 
 from deadzone.errors import TargetError
 from deadzone.measurement import Command
-from deadzone.run.targets.limits import pacer
 from deadzone.run.targets.local import LocalTarget
 from deadzone.run.workloads.ffmpeg import find_ffmpeg
 from deadzone.study.design import Treatment
@@ -200,20 +199,3 @@ def test_where_the_harness_is_killed_nothing_is_left(number, alive):
         time.sleep(0.25)
         harness.send_signal(number)
     assert_gone([*program, *map(int, others)], alive)
-
-
-def test_descendants_are_the_same_where_the_kernel_does_not_list_children(monkeypatch):
-    with subprocess.Popen(
-        ("sh", "-c", "sleep 60 & (sleep 60 & wait) & wait"), start_new_session=True
-    ) as shell:
-        try:
-            deadline = time.monotonic() + 10
-            while len(pacer.descendants(shell.pid)) < 3 and time.monotonic() < deadline:
-                time.sleep(0.01)
-            listed = {one.pid for one in pacer.descendants(shell.pid)}
-            monkeypatch.setattr(pacer, "KERNEL_LISTS_CHILDREN", False)
-            found = [one.pid for one in pacer.descendants(shell.pid)]
-            assert len(found) >= 3
-            assert set(found) == listed
-        finally:
-            os.killpg(shell.pid, signal.SIGKILL)

@@ -52,16 +52,14 @@ def limited(tmp_path):
 
 
 @pytest.mark.alone("it measures bytes and calls a second under a limit")
-def test_bytes_a_second_are_limited(limited):
-    took, facts = limited(MIB, 5, io_bandwidth_limit=10_000_000)
-    assert 0.35 < took < 1.5
-    assert facts["io_limits_mechanism"] in ("blkio.throttle", "io.max")
-
-
-@pytest.mark.alone("it measures bytes and calls a second under a limit")
-def test_calls_a_second_are_limited(limited):
-    took, _ = limited(4096, 50, iops_limit=100)
+@pytest.mark.parametrize(
+    ("size", "count", "limit"),
+    [(MIB, 5, {"io_bandwidth_limit": 10_000_000}), (4096, 50, {"iops_limit": 100})],
+)
+def test_bytes_and_calls_a_second_are_limited(size, count, limit, limited):
+    took, facts = limited(size, count, **limit)
     assert 0.3 < took < 1.5
+    assert facts["io_limits_mechanism"] in ("blkio.throttle", "io.max")
 
 
 def test_nothing_is_left_of_a_limit(limited):

@@ -2,7 +2,7 @@
 
 from typing import get_args
 
-from deadzone.run.targets.limits.registry import MECHANISMS, QUOTA_MECHANISMS
+from deadzone.run.targets.local import MECHANISMS, QUOTA_MECHANISMS
 from deadzone.study.target_specs import LocalTargetSpec
 
 
@@ -12,11 +12,10 @@ def test_a_study_can_name_every_mechanism_and_no_other():
     assert all(MECHANISMS[name].name == name for name in MECHANISMS)
 
 
-def test_a_quota_is_preferred_to_its_emulation_that_to_whole_cores_and_those_to_no_limit():
+def test_a_quota_is_preferred_to_its_emulation_and_that_to_no_limit():
     order = list(MECHANISMS)
     assert (
         max(order.index(name) for name in QUOTA_MECHANISMS)
         < order.index("emulated")
-        < order.index("affinity")
         < order.index("unlimited")
     )

@@ -31,10 +31,6 @@ MADE_NAME = re.compile(
 """What group_name gives, and what a further group, a scratch folder or a scope has after it;
 nothing else is ever removed."""
 
-HOST_PID_NAMESPACE = 0xEFFFFFFC
-"""The kernel's own number of the first numbering of processes, from which all others are seen
-(PROC_PID_INIT_INO)."""
-
 LEAST_MEMORY_LIMIT = 16 * 1024 * 1024
 """The launcher alone needs half of this; below it the kernel would kill the harness's own process
 [bytes]."""
@@ -98,8 +94,6 @@ class Counters:
     @classmethod
     def sum(cls, every: Sequence[Counters]) -> Counters:
         """Of several groups together; None where any of them lacks it."""
-        if len(every) == 1:
-            return every[0]
         columns = {name: [getattr(part, name) for part in every] for name in vars(cls())}
         added: dict[str, Any] = {
             name: None if None in column else sum(column) for name, column in columns.items()
@@ -139,9 +133,9 @@ class Counters:
 
 class LimitMechanism:
     """One way to limit the CPU of the launcher and all it starts; as it stands here, one that makes
-    no control group."""
+    no control group and knows no limit, for studies without any on machines that permit nothing."""
 
-    name: str
+    name = "unlimited"
 
     def open(self, group: str) -> None:
         """Make the group. Raises TargetError, with the reason, where this mechanism does not work
@@ -156,8 +150,11 @@ class LimitMechanism:
 
     def set_cpu_limit(self, cores: float | None) -> None:
         """Put a limit in force and read it back; None removes it. Raises TargetError if it is not
-        in force."""
-        raise NotImplementedError
+        in force, or is nothing this mechanism knows."""
+        if cores is not None:
+            raise TargetError(
+                f"The mechanism is {self.name}, so a CPU limit of {cores:g} cores cannot be set."
+            )
 
     def set_memory_limit(self, size: int | None) -> None:
         """Put a limit of so many bytes in force and read it back; None removes it. Raises
@@ -234,15 +231,6 @@ def pid_namespace() -> int:
     return own.stat().st_ino if own.exists() else 0
 
 
-def _namespaces() -> set[int]:
-    """The numberings of all processes that can be seen."""
-    inodes = set()
-    for link in Path("/proc").glob("[0-9]*/ns/pid"):
-        with contextlib.suppress(OSError):  # it ended while we looked
-            inodes.add(link.stat().st_ino)
-    return inodes
-
-
 def start_ticks(pid: int) -> int | None:
     """When a process started, in clock ticks since boot; None if there is none, or only its
     zombie."""
@@ -251,17 +239,11 @@ def start_ticks(pid: int) -> int | None:
 
 
 def is_left_over(name: str) -> bool:
-    """Whether a name was given by group_name, in a process that has ended.
-
-    Names from another numbering of processes (a container) can be judged by root on the host alone,
-    which sees whether any process of it is left.
-    """
+    """Whether a name was given by group_name, in a process that has ended. One from another
+    numbering of processes, as of a container, can be judged in there alone."""
     made = MADE_NAME.match(name)
-    if not made:
+    if not made or int(made["namespace"]) != pid_namespace():
         return False
-    if int(made["namespace"]) != (own := pid_namespace()):
-        is_judge = own == HOST_PID_NAMESPACE and os.geteuid() == 0
-        return is_judge and int(made["namespace"]) not in _namespaces()
     return start_ticks(int(made["pid"])) != int(made["ticks"])
 
 
@@ -301,9 +283,8 @@ def as_bytes(level: Level) -> int | None:
     return size
 
 
-def kill_all(procs_files: Iterable[Path], spare: Collection[int] = ()) -> int:
-    """Kill every process the files list but the spared ones, until none is left; returns how many
-    there were."""
+def kill_all(procs_files: Iterable[Path], spare: Collection[int] = ()) -> None:
+    """Kill every process the files list but the spared ones, until none is left."""
     killed: set[int] = set()
     deadline = time.monotonic() + EMPTYING_TIMEOUT_S
     while time.monotonic() < deadline:
@@ -316,7 +297,6 @@ def kill_all(procs_files: Iterable[Path], spare: Collection[int] = ()) -> int:
         if pids <= killed:
             time.sleep(0.001)
         killed |= pids
-    return len(killed)
 
 
 def remove_group(path: Path) -> bool:

@@ -11,11 +11,8 @@ from pathlib import Path
 
 from deadzone.errors import SaidAs, TargetError, system_reason
 from deadzone.run.targets.kernel_files import (
-    flat_keyed,
-    keep_open,
-    let_go,
+    key_values,
     stall_s,
-    tell,
     whole_number,
 )
 from deadzone.run.targets.limits.base import (
@@ -32,6 +29,9 @@ NANOSECONDS = 1e9
 
 NO_MEMORY_LIMIT = 2**62
 """Without a limit the kernel tells the largest number of pages it can count [bytes]."""
+
+NOWHERE = Path("/nowhere")
+"""In place of the group of a controller that is not there: its files say nothing."""
 
 CONTROLLERS = ("cpu", "cpuacct", "memory", "blkio")
 
@@ -55,7 +55,7 @@ class CgroupV1(ControlGroup):
         try:
             for controller in ("cpu", "cpuacct"):
                 self._make(homes[controller], group, controller)
-            tell(f"{self.folder}/cpu.cfs_period_us", PERIOD_US)
+            (self.folder / "cpu.cfs_period_us").write_text(str(PERIOD_US))
         except OSError as error:
             self.close()
             raise TargetError(system_reason(error)) from error
@@ -66,13 +66,12 @@ class CgroupV1(ControlGroup):
     def _make(self, home: Path, group: str, controller: str) -> None:
         (home / group).mkdir(exist_ok=True)
         self._folders[controller] = home / group
-        keep_open(home / group)
 
     def set_cpu_limit(self, cores: float | None) -> None:
         """Write the quota, -1 for none; writing it also refills the group's budget."""
         quota = quota_us(cores) or -1
         with SaidAs(TargetError, "The CPU limit cannot be set", names_file=True):
-            tell(f"{self.folder}/cpu.cfs_quota_us", quota)
+            (self.folder / "cpu.cfs_quota_us").write_text(str(quota))
             in_force = whole_number(f"{self.folder}/cpu.cfs_quota_us")
         if in_force != quota:
             raise TargetError(
@@ -89,8 +88,8 @@ class CgroupV1(ControlGroup):
             raise TargetError("the cgroup v1 controller memory is not mounted, or not permitted")
         with SaidAs(TargetError, "The memory limit cannot be set", names_file=True):
             with contextlib.suppress(OSError):
-                tell(f"{memory}/memory.swappiness", 0)
-            tell(f"{memory}/memory.limit_in_bytes", -1 if size is None else size)
+                (memory / "memory.swappiness").write_text("0")
+            (memory / "memory.limit_in_bytes").write_text(str(size or -1))
             in_force = whole_number(f"{memory}/memory.limit_in_bytes") or 0
         if size is not None and not size - PAGE_BYTES < in_force <= size:
             raise TargetError(f"The memory limit is {in_force} bytes where {size} were asked for.")
@@ -98,56 +97,47 @@ class CgroupV1(ControlGroup):
     def read(self) -> Counters:
         """Precise CPU time (nanoseconds in the kernel) and the bandwidth controller's counts."""
         cpuacct = self._folders["cpuacct"]
-        memory, pressure = (self._folders.get(name) for name in ("memory", UNIFIED))
-        stat = flat_keyed(f"{self.folder}/cpu.stat")
+        memory, pressure = (self._folders.get(name, NOWHERE) for name in ("memory", UNIFIED))
+        stat = key_values(f"{self.folder}/cpu.stat")
         used = (whole_number(f"{cpuacct}/cpuacct.usage{part}") for part in ("", "_user", "_sys"))
         usage_s, user_s, sys_s = (
             None if time_ns is None else time_ns / NANOSECONDS for time_ns in used
         )
         return replace(
-            Counters.of_memory(flat_keyed(f"{memory}/memory.stat") if memory else {}),
+            Counters.of_memory(key_values(f"{memory}/memory.stat")),
             usage_s=usage_s,
             user_s=user_s,
             sys_s=sys_s,
             nr_periods=stat.get("nr_periods"),
             nr_throttled=stat.get("nr_throttled"),
             throttled_s=stat.get("throttled_time", 0) / NANOSECONDS,
-            oom_kills=flat_keyed(f"{memory}/memory.oom_control").get("oom_kill")
-            if memory
-            else None,
-            memory_bytes=whole_number(f"{memory}/memory.usage_in_bytes") if memory else None,
-            memory_peak_bytes=whole_number(f"{memory}/memory.max_usage_in_bytes")
-            if memory
-            else None,
-            cpu_stall_s=stall_s(f"{pressure}/cpu.pressure") if pressure else None,
-            memory_stall_s=stall_s(f"{pressure}/memory.pressure") if pressure else None,
-            io_stall_s=stall_s(f"{pressure}/io.pressure") if pressure else None,
+            oom_kills=key_values(f"{memory}/memory.oom_control").get("oom_kill"),
+            memory_bytes=whole_number(f"{memory}/memory.usage_in_bytes"),
+            memory_peak_bytes=whole_number(f"{memory}/memory.max_usage_in_bytes"),
+            cpu_stall_s=stall_s(f"{pressure}/cpu.pressure"),
+            memory_stall_s=stall_s(f"{pressure}/memory.pressure"),
+            io_stall_s=stall_s(f"{pressure}/io.pressure"),
         )
 
     def limit_files(self) -> tuple[Path, ...]:
         """What putting limits in force writes to."""
-        memory = self._folders.get("memory")
-        cpu = tuple(self.folder / f"cpu.cfs_{name}_us" for name in ("period", "quota"))
-        return (
-            *cpu,
-            *((memory / "memory.swappiness", memory / "memory.limit_in_bytes") if memory else ()),
-        )
+        memory = self._folders.get("memory", NOWHERE)
+        cpu = (self.folder / f"cpu.cfs_{name}_us" for name in ("period", "quota"))
+        further = (memory / f"memory.{name}" for name in ("swappiness", "limit_in_bytes"))
+        return (*cpu, *(path for path in further if path.exists()))
 
     def limits(self) -> tuple[float | None, int | None]:
         """CPU and memory limit in force, in cores and bytes; None: no limit."""
         quota, period = (
             whole_number(f"{self.folder}/cpu.cfs_{name}_us") or 0 for name in ("quota", "period")
         )
-        memory = self._folders.get("memory")
-        size = whole_number(memory / "memory.limit_in_bytes") if memory else None
-        return (quota / period if quota > 0 else None), (
-            size if size and size < NO_MEMORY_LIMIT else None
-        )
+        size = whole_number(self._folders.get("memory", NOWHERE) / "memory.limit_in_bytes")
+        limited = size if size and size < NO_MEMORY_LIMIT else None
+        return (quota / period if quota > 0 else None), limited
 
     def close(self) -> None:
         """Remove the groups."""
         for path in set(self._folders.values()):
-            let_go(path)
             remove_group(path)
         self._folders = {}
 

@@ -13,12 +13,9 @@ from pathlib import Path
 
 from deadzone.errors import SaidAs, TargetError, system_reason
 from deadzone.run.targets.kernel_files import (
-    flat_keyed,
-    keep_open,
-    let_go,
+    key_values,
     read_bytes,
     stall_s,
-    tell,
     whole_number,
 )
 from deadzone.run.targets.limits.base import (
@@ -80,7 +77,6 @@ class CgroupV2(ControlGroup):
         made = parent / (group + LENT + "".join(f"_{name}" for name in lent) if lent else group)
         self._folders[UNIFIED] = made
         made.mkdir(exist_ok=True)
-        keep_open(made)
         if read_bytes(made / "cgroup.type").split() == [b"domain", b"invalid"]:
             # The group above holds processes, this one among them: only threaded groups may live
             # beside those.
@@ -93,7 +89,7 @@ class CgroupV2(ControlGroup):
         quota = quota_us(cores)
         wanted = f"{'max' if quota is None else quota} {PERIOD_US}"
         with SaidAs(TargetError, "The CPU limit cannot be set", names_file=True):
-            tell(f"{self.folder}/cpu.max", wanted)
+            (self.folder / "cpu.max").write_text(wanted)
         verify_cpu_max(self.folder, wanted)
 
     def set_memory_limit(self, size: int | None) -> None:
@@ -115,8 +111,29 @@ class CgroupV2(ControlGroup):
             raise TargetError(f"{limit} is {in_force} bytes where {size} were asked for.")
 
     def read(self) -> Counters:
-        """The group's cpu.stat, and its memory and stalls."""
-        return read_v2(self.folder)
+        """The group's cpu.stat, and its memory and stalls. Raises TargetError if the cpu
+        controller, and so the limit, was taken from it."""
+        group = self.folder
+        stat = key_values(f"{group}/cpu.stat")
+        if "nr_periods" not in stat:
+            raise TargetError(
+                f"{group} has lost its cpu controller, so the CPU limit is no longer in force."
+            )
+        return replace(
+            Counters.of_memory(key_values(f"{group}/memory.stat")),
+            usage_s=stat["usage_usec"] / MICROSECONDS,
+            user_s=stat["user_usec"] / MICROSECONDS,
+            sys_s=stat["system_usec"] / MICROSECONDS,
+            nr_periods=stat["nr_periods"],
+            nr_throttled=stat["nr_throttled"],
+            throttled_s=stat["throttled_usec"] / MICROSECONDS,
+            oom_kills=key_values(f"{group}/memory.events").get("oom_kill"),
+            memory_bytes=whole_number(f"{group}/memory.current"),
+            memory_peak_bytes=whole_number(f"{group}/memory.peak"),
+            cpu_stall_s=stall_s(f"{group}/cpu.pressure"),
+            memory_stall_s=stall_s(f"{group}/memory.pressure"),
+            io_stall_s=stall_s(f"{group}/io.pressure"),
+        )
 
     def limit_files(self) -> tuple[Path, ...]:
         """What putting limits in force writes to."""
@@ -132,7 +149,6 @@ class CgroupV2(ControlGroup):
     def close(self) -> None:
         """Remove the group, and hand the cpu controller back where it was switched on for it."""
         for group in self._folders.values():
-            let_go(group)
             remove_group(group)
             hand_back(group)
         self._folders, self._list = {}, "cgroup.procs"
@@ -166,31 +182,6 @@ def hand_back(group: Path) -> None:
     for controller in reversed(names.split("_")[1:] or ["cpu"]):
         with contextlib.suppress(OSError):
             (group.parent / "cgroup.subtree_control").write_text(f"-{controller}")
-
-
-def read_v2(group: Path) -> Counters:
-    """Accounting of a v2 group. Raises TargetError if the cpu controller, and so the limit, was
-    taken from it."""
-    stat = flat_keyed(f"{group}/cpu.stat")
-    if "nr_periods" not in stat:
-        raise TargetError(
-            f"{group} has lost its cpu controller, so the CPU limit is no longer in force."
-        )
-    return replace(
-        Counters.of_memory(flat_keyed(f"{group}/memory.stat")),
-        usage_s=stat["usage_usec"] / MICROSECONDS,
-        user_s=stat["user_usec"] / MICROSECONDS,
-        sys_s=stat["system_usec"] / MICROSECONDS,
-        nr_periods=stat["nr_periods"],
-        nr_throttled=stat["nr_throttled"],
-        throttled_s=stat["throttled_usec"] / MICROSECONDS,
-        oom_kills=flat_keyed(f"{group}/memory.events").get("oom_kill"),
-        memory_bytes=whole_number(f"{group}/memory.current"),
-        memory_peak_bytes=whole_number(f"{group}/memory.peak"),
-        cpu_stall_s=stall_s(f"{group}/cpu.pressure"),
-        memory_stall_s=stall_s(f"{group}/memory.pressure"),
-        io_stall_s=stall_s(f"{group}/io.pressure"),
-    )
 
 
 def cpu_max(group: Path) -> str | None:

@@ -106,17 +106,19 @@ class IoLimiter:
         for name, field in V1_FILES.items():
             value = getattr(limit, field)
             (group / name).write_text(f"{self._device} {value or 0}")
-            in_force = _v1_value((group / name).read_text(), self._device)
-            if in_force != value:
-                raise TargetError(f"{group / name} is {in_force} where {value} was asked for.")
+            self._verify(group / name, None if value is None else str(value))
 
     def _set_v2(self, path: Path, limit: IoLimit) -> None:
-        wanted = {key: getattr(limit, field) for key, field in V2_KEYS.items()}
-        text = " ".join(
-            f"{key}={'max' if value is None else value}" for key, value in wanted.items()
-        )
-        path.write_text(f"{self._device} {text}")
-        in_force = _v2_values(path.read_text(), self._device)
+        values = {key: getattr(limit, field) for key, field in V2_KEYS.items()}
+        wanted = " ".join(f"{key}={value or 'max'}" for key, value in values.items())
+        path.write_text(f"{self._device} {wanted}")
+        self._verify(path, None if limit == IoLimit() else wanted)
+
+    def _verify(self, path: Path, wanted: str | None) -> None:
+        """Raise TargetError unless a file of lines that begin with a device has what is wanted of
+        this one; no line where it has no limit."""
+        lines = path.read_text().splitlines()
+        in_force = dict(line.split(maxsplit=1) for line in lines if line.strip()).get(self._device)
         if in_force != wanted:
             raise TargetError(f"{path} is {in_force} where {wanted} was asked for.")
 
@@ -157,16 +159,3 @@ def whole_disk(number: str) -> Path:
     of."""
     place = (BLOCK_DEVICES / number).resolve()
     return place.parent if (place / "partition").exists() else place
-
-
-def _v1_value(text: str, device: str) -> int | None:
-    """The limit of a device in a file of `major:minor value` lines; None where it has none."""
-    values = dict(line.split(maxsplit=1) for line in text.splitlines() if line.strip())
-    return int(values[device]) if device in values else None
-
-
-def _v2_values(text: str, device: str) -> dict[str, int | None]:
-    """The limits of a device in io.max."""
-    devices = {name: pairs for name, *pairs in map(str.split, text.splitlines())}
-    figures = dict(pair.split("=") for pair in devices.get(device, []))
-    return {key: int(figures[key]) if figures.get(key, "max") != "max" else None for key in V2_KEYS}

@@ -55,10 +55,6 @@ CORES = len(os.sched_getaffinity(0))
 
 TICK_S = 1 / os.sysconf("SC_CLK_TCK")
 
-KERNEL_LISTS_CHILDREN = os.path.exists(f"/proc/self/task/{os.getpid()}/children")  # noqa: PTH110 - pathlib loads slowly
-"""Where it does not (CONFIG_PROC_CHILDREN), every process of the machine is asked for its
-parent."""
-
 
 class HeldProcess:
     """A process as proc(5) and its CPU clock show it, a zombie included.
@@ -114,17 +110,9 @@ def children(pid: int) -> list[int]:
 def descendants(pid: int) -> list[HeldProcess]:
     """All that live, parents before their children."""
     family: list[HeldProcess] = []
-    if KERNEL_LISTS_CHILDREN:
-        family.extend(processes(children(pid)))
-        for process in family:  # grows as it is walked
-            family.extend(processes(children(process.pid)))
-        return family
-    everyone = list(processes(int(name) for name in os.listdir("/proc") if name.isdigit()))  # noqa: PTH208
-    parents = [pid]
-    for parent in parents:
-        below = [process for process in everyone if process.parent == parent]
-        family.extend(below)
-        parents.extend(process.pid for process in below)
+    family.extend(processes(children(pid)))
+    for process in family:  # grows as it is walked
+        family.extend(processes(children(process.pid)))
     return family
 
 
@@ -244,6 +232,8 @@ class LimitPacer:
 
 def serve(launcher: int) -> None:
     """Answer requests and pace in between, until the harness or the launcher is gone."""
+    if not os.path.exists(f"/proc/self/task/{os.getpid()}/children"):  # noqa: PTH110 - pathlib loads slowly
+        sys.exit("this kernel lists no children of a process (CONFIG_PROC_CHILDREN)")
     pacer = LimitPacer(launcher)
     gone = os.pidfd_open(launcher)
     buffer, wait_s = b"", 0.0

@@ -45,10 +45,7 @@ class SystemdScope(CgroupV2):
     a group of version 2 that systemd makes, limits and removes."""
 
     name = "systemd"
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._unit = ""
+    _unit = ""
 
     @property
     def _manager(self) -> tuple[str, ...]:
@@ -70,15 +67,9 @@ class SystemdScope(CgroupV2):
 
     def wrap(self, argv: Sequence[str]) -> tuple[str, ...]:
         """Start the launcher in a scope of its own, which vanishes with its last process."""
-        run = (
-            "systemd-run",
-            *self._manager,
-            "--scope",
-            "--quiet",
-            "--collect",
-            f"--unit={self._unit}",
-        )
-        return (*run, *(f"--property={value}" for value in PROPERTIES), "--", *argv)
+        run = ("systemd-run", *self._manager, *["--scope", "--quiet", "--collect"])
+        properties = (f"--property={value}" for value in PROPERTIES)
+        return (*run, f"--unit={self._unit}", *properties, "--", *argv)
 
     def adopt(self, pid: int) -> None:
         """Wait until systemd has moved the launcher into the scope."""
