@@ -12,10 +12,10 @@ PACK = Pack(
             give_back="deadzone_kubernetes.kind:give_back",
         )
     },
-    checks=("deadzone_kubernetes.survey.checks:checks",),
-    application="deadzone_kubernetes.patch.applied:application",
-    applied="deadzone_kubernetes.patch.applied:applied",
-    manifest="deadzone_kubernetes.patch.applied:printed",
+    checks=("deadzone_kubernetes.survey.examining:checks",),
+    application="deadzone_kubernetes.patch.manifest:consequences",
+    applied="deadzone_kubernetes.patch.manifest:applied",
+    manifest="deadzone_kubernetes.patch.manifest:printed",
     examine_workload="deadzone_kubernetes.survey.examining:examine_workload",
-    restore_clusters="deadzone_kubernetes.lease.recorded:restore_clusters",
+    restore_clusters="deadzone_kubernetes.lease.restoring:restore_clusters",
 )

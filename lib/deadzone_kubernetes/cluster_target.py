@@ -8,10 +8,8 @@ from typing import Self
 
 from deadzone.errors import NotGivenBackError
 from deadzone.plugins import (
-    Command,
     DeadzoneError,
     Limits,
-    Measurement,
     Surroundings,
     Target,
     TargetError,
@@ -20,9 +18,7 @@ from deadzone.plugins import (
 )
 from deadzone.run.targets.interrupts import undisturbed
 from deadzone.study.target_spec import POD_LIMITS
-from deadzone_kubernetes.api.cluster import Cluster, Object
-from deadzone_kubernetes.container import trial
-from deadzone_kubernetes.container.container import PodContainer
+from deadzone_kubernetes.api.cluster import Cluster
 from deadzone_kubernetes.container.resources import CPU, FACTORS, in_words, quantity
 from deadzone_kubernetes.lease.lease import Lease
 from deadzone_kubernetes.specs import KubernetesTargetSpec
@@ -73,17 +69,12 @@ class ClusterTarget(Target, ABC):
         stopped = self._stopped_by()
         with undisturbed(), self._cluster.cleaning_up():
             problem = self._close()
-        if (
-            problem
-            and self.must_give_back
-            and isinstance(error, DeadzoneError | KeyboardInterrupt | None)
-        ):
-            raise NotGivenBackError(
-                f"{error}\n{problem}" if str(error or "") else problem
-            ) from error
-        if problem and isinstance(error, DeadzoneError):
-            raise type(error)(f"{error}\n{problem}") from error
         if problem:
+            text = f"{error}\n{problem}" if str(error or "") else problem
+            if self.must_give_back and isinstance(error, DeadzoneError | KeyboardInterrupt | None):
+                raise NotGivenBackError(text) from error
+            if isinstance(error, DeadzoneError):
+                raise type(error)(text) from error
             self.around.note(problem)
         if error is None and stopped:
             raise stopped
@@ -107,10 +98,8 @@ class ClusterTarget(Target, ABC):
 
     def wanted(self, treatment: Treatment) -> Limits:
         """The limits and requests of a treatment, or of the target where one is no factor."""
-        levels = {
-            name: treatment.levels.get(name, getattr(self.spec, name)) for name in self.factors
-        }
-        return Limits(**levels)
+        own = {name: getattr(self.spec, name) for name in self.factors}
+        return Limits(**{name: treatment.levels.get(name, own[name]) for name in own})
 
     def _amounts(self) -> list[tuple[str, int | float]]:
         """Every amount that will be asked for, once."""
@@ -126,15 +115,7 @@ class ClusterTarget(Target, ABC):
         or would limit nothing."""
         for key, level in self._amounts():
             if key.endswith(CPU) and level > most:
-                kind = in_words(key)
                 raise TargetError(
-                    f"A CPU {kind} of {level:g} cores is beyond {whose}. Use smaller {kind}s, and "
-                    "none for no limit."
+                    f"A CPU {in_words(key)} of {level:g} cores is beyond {whose}. Use smaller "
+                    "ones, and none for no limit."
                 )
-
-    def trial(
-        self, container: PodContainer, pod: Object, command: Command, timeout_s: float
-    ) -> Measurement:
-        """Run a command in a container; a pod that is gone, restarted or replaced meanwhile makes
-        the trial lost."""
-        return trial.execute(container, pod, command, timeout_s, self.around.note)

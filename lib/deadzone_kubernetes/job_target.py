@@ -5,12 +5,14 @@ from __future__ import annotations
 import contextlib
 import itertools
 import math
+import re
 import time
 from collections.abc import Sequence
 from pathlib import Path, PurePosixPath
 from typing import Any
 
 from deadzone.plugins import (
+    UNCHANGED,
     Command,
     Level,
     Limits,
@@ -21,34 +23,66 @@ from deadzone.plugins import (
     is_number,
 )
 from deadzone.run.targets.base import Target
-from deadzone_kubernetes import jobs
-from deadzone_kubernetes.api.cluster import Object
+from deadzone_kubernetes.api.cluster import Cluster, Object
 from deadzone_kubernetes.api.errors import AbsentError, ClusterError, MissingVerbError
 from deadzone_kubernetes.api.streams import Spot
 from deadzone_kubernetes.cluster_target import ClusterTarget
 from deadzone_kubernetes.container import trial
-from deadzone_kubernetes.container.container import PodContainer, Probe
+from deadzone_kubernetes.container.container import PodContainer, Probe, verified
+from deadzone_kubernetes.container.ephemeral_shell import BUSYBOX, COPY
 from deadzone_kubernetes.container.identity import image_of
 from deadzone_kubernetes.container.place import PodPlace
-from deadzone_kubernetes.container.reading_back import verified
 from deadzone_kubernetes.container.resources import (
     CPU,
+    FACTORS,
+    LIMITS,
+    MEMORY,
+    REQUESTS,
     Resources,
     keys_swept,
     number_of,
+    quantity,
     resources_of,
 )
-from deadzone_kubernetes.specs import KubernetesTargetSpec
+from deadzone_kubernetes.specs import JobSpec, KubernetesTargetSpec
 from deadzone_kubernetes.survey import pod_problems
 from deadzone_kubernetes.survey.pod_problems import Hopeless
 from deadzone_kubernetes.workload import container_of, is_running, pods_of
 
+MANAGED_BY = "app.kubernetes.io/managed-by"
+DEADZONE = "deadzone"
+RUN_LABEL = "deadzone.dev/run"
+LEASE_LABEL = "deadzone.dev/lease"
+JOB_NAME_LABEL = "batch.kubernetes.io/job-name"
+QUEUE_LABEL = "kueue.x-k8s.io/queue-name"
+
+CONTAINER = "trial"
+HOME = PurePosixPath("/deadzone")
+"""Where a volume of the pod is mounted, in which Deadzone writes."""
+
+LENT = HOME / "lent"
+
+REMOVED_AFTER_S = 600
+"""A Job that ended by itself, because whoever made it is gone, is removed after this [s]."""
+
+APART = {
+    "podAntiAffinity": {
+        "requiredDuringSchedulingIgnoredDuringExecution": [
+            {
+                "labelSelector": {"matchLabels": {MANAGED_BY: DEADZONE}},
+                "topologyKey": "kubernetes.io/hostname",
+            }
+        ]
+    }
+}
+"""Never two pods of Deadzone on one node, of whichever studies: they would disturb each other."""
+
+HOLD = 'PATH="$1:$PATH"; trap "exit 0" TERM; while :; do sleep 3600 & wait $!; done'
+"""What the pod does besides the trial: nothing."""
+
+LONGEST_LABEL = 63
+
 LOOK_EVERY_S = 0.3
-
-
-def as_number(level: Level) -> float:
-    """A limit in cores; none is the largest."""
-    return float(level) if is_number(level) else math.inf
 
 
 NO_SHELL = (
@@ -72,9 +106,7 @@ class JobTarget(ClusterTarget):
         super().__init__(spec, levels, around)
         assert spec.job is not None
         self.home = (
-            jobs.HOME / "run"
-            if spec.scratch == "/tmp"
-            else PurePosixPath(spec.scratch) / "deadzone"
+            HOME / "run" if spec.scratch == "/tmp" else PurePosixPath(spec.scratch) / "deadzone"
         )
         self.scratch = Path(self.home / "work")
         self.numbers = itertools.count()
@@ -87,24 +119,22 @@ class JobTarget(ClusterTarget):
         # Only where nodes may be listed.
         with contextlib.suppress(MissingVerbError):
             nodes = self.cluster.call("list the nodes", "core.list_node")["items"]
-            most = max(
-                (number_of(node["status"]["allocatable"][CPU]) for node in nodes), default=math.inf
-            )
-            self._check_fits(
-                most, f"every node of the cluster: the largest has {most:g} cores to give"
-            )
+            cores = [number_of(node["status"]["allocatable"][CPU]) for node in nodes]
+            most = max(cores, default=math.inf)
+            self._check_fits(most, f"every node: the largest has {most:g} cores to give")
         self._lock(self.lease_name, f"the Jobs of run {self.around.run_id}")
         # What is wrong with image, account or permissions shows before any trial; at the least
         # level, for a quota may ask for a limit.
-        self._workers[0].start(min(self.levels, key=lambda level: as_number(level.cpu_limit)))
+        limits = [(level.cpu_limit, level) for level in self.levels if is_number(level.cpu_limit)]
+        least = min(limits, key=lambda limit: float(limit[0]))[1] if limits else self.levels[0]
+        self._workers[0].start(least)
 
     def _close(self) -> str | None:
         problems = [problem for worker in self._workers if (problem := worker.stop())]
         if self._lease and not problems:
             self._lease.release()
-        return (
-            f"{problems[0]} `deadzone restore` removes the Jobs of this run." if problems else None
-        )
+        remedy = "`deadzone restore` removes the Jobs of this run."
+        return f"{problems[0]} {remedy}" if problems else None
 
     def workers(self) -> tuple[JobWorker, ...]:
         """One for each trial that may run at once."""
@@ -125,14 +155,14 @@ class JobTarget(ClusterTarget):
 
     def identity(self) -> dict[str, str]:
         """The image of its pods; the study says all else."""
-        return {"image": image_of(self._workers[0].pod, jobs.CONTAINER)}
+        return {"image": image_of(self._workers[0].pod, CONTAINER)}
 
     def facts(self) -> dict[str, Any]:
         """What the pods are, and how limits are put in force, for the provenance."""
         job, worker = self.spec.job, self._workers[0]
         assert job is not None
         return {
-            **trial.where_and_how(self.spec, worker.pod, jobs.CONTAINER, worker.probe),
+            **trial.where_and_how(self.spec, worker.pod, CONTAINER, worker.probe),
             "namespace": self.spec.namespace,
             "image": job.image,
             "limits_mechanism": "Kubernetes, a fresh pod for each trial",
@@ -161,9 +191,8 @@ class JobWorker(Target):
         self.start(self._target.wanted(treatment))
         assert self.container is not None
         keys = keys_swept(self._target.levels)
-        have = Resources.of(
-            container_of(self.pod["spec"], jobs.CONTAINER, self._job), resources_of(keys)
-        )
+        container = container_of(self.pod["spec"], CONTAINER, self._job)
+        have = Resources.of(container, resources_of(keys))
         self.probe = verified(self.container, have.only(keys))
 
     def start(self, wanted: Limits) -> None:
@@ -173,11 +202,11 @@ class JobWorker(Target):
         target = self._target
         spec, cluster = target.spec, target.cluster
         self._job = f"deadzone-{target.token}-{next(target.numbers)}"
-        body = jobs.manifest(spec, self._job, target.around.run_id, target.lease_name, wanted)
+        body = manifest(spec, self._job, target.around.run_id, target.lease_name, wanted)
         cluster.create(f"make the Job {self._job}", CREATE, spec.namespace, body)
         self.pod = self._await_pod()
-        lent = jobs.LENT if spec.launcher_image else None
-        self.container = PodContainer(cluster, Spot.of(self.pod, jobs.CONTAINER), target.home, lent)
+        lent = LENT if spec.launcher_image else None
+        self.container = PodContainer(cluster, Spot.of(self.pod, CONTAINER), target.home, lent)
         self.probe = self.container.open()
         self.place.enter(self.container)
 
@@ -189,10 +218,10 @@ class JobWorker(Target):
         while True:
             job = cluster.call(f"read the Job {self._job}", READ, self._job, namespace)
             pods = pods_of(
-                cluster, f"the Job {self._job}", namespace, f"{jobs.JOB_NAME_LABEL}={self._job}"
+                cluster, f"the Job {self._job}", namespace, f"{JOB_NAME_LABEL}={self._job}"
             )
             pod = pods[-1] if pods else None
-            if pod and is_running(pod, jobs.CONTAINER):
+            if pod and is_running(pod, CONTAINER):
                 return pod
             reason = (pod_problems.hopeless(pod) if pod else None) or pod_problems.condition(
                 job, "Failed"
@@ -220,12 +249,11 @@ class JobWorker(Target):
         if job["spec"].get("suspend"):
             return "the Job is suspended, so its queue does not admit it"
         try:
-            events = self._target.cluster.call(
-                f"list the events of the Job {self._job}",
-                "core.list_namespaced_event",
-                self._target.spec.namespace,
-                field_selector=f"involvedObject.name={self._job},type=Warning",
-            )["items"]
+            what, method = f"list the events of the Job {self._job}", "core.list_namespaced_event"
+            of_it = f"involvedObject.name={self._job},type=Warning"
+            where = self._target.spec.namespace
+            listed = self._target.cluster.call(what, method, where, field_selector=of_it)
+            events = listed["items"]
         except ClusterError as error:
             return str(error)
         nothing = "the cluster makes no pod for it, and says nothing of it"
@@ -234,7 +262,8 @@ class JobWorker(Target):
     def execute(self, command: Command, timeout_s: float) -> Measurement:
         """Run the command in the pod; a pod that is gone meanwhile makes the trial lost."""
         assert self.container is not None
-        return self._target.trial(self.container, self.pod, command, timeout_s)
+        note = self._target.around.note
+        return trial.execute(self.container, self.pod, command, timeout_s, note)
 
     def stop(self) -> str | None:
         """Remove the Job with its pod; what could not be done, in words."""
@@ -244,10 +273,110 @@ class JobWorker(Target):
             return None
         name, namespace = self._job, self._target.spec.namespace
         try:
-            jobs.remove(self._target.cluster, name, namespace)
+            remove(self._target.cluster, name, namespace)
         except AbsentError:
             pass
         except ClusterError as error:
             return f"The Job {name} in the namespace {namespace} could not be removed: {error}"
         self._job = ""
         return None
+
+
+def remove(cluster: Cluster, name: str, namespace: str) -> None:
+    """Remove a Job with its pod. Raises AbsentError where it is gone."""
+    what, options = f"remove the Job {name}", {"propagation_policy": "Background"}
+    cluster.call(what, "batch.delete_namespaced_job", name, namespace, **options)
+
+
+def label_value(text: str) -> str:
+    """A text as a label may be: letters, digits and a few signs, at most 63."""
+    return re.sub(r"[^A-Za-z0-9._-]", "-", text)[:LONGEST_LABEL].strip("-._") or "none"
+
+
+def manifest(
+    spec: KubernetesTargetSpec, name: str, run_id: str, lease: str, wanted: Limits
+) -> dict[str, Any]:
+    """The Job for one trial. wanted: the treatment's limits and requests."""
+    job = spec.job
+    assert job is not None
+    own = {MANAGED_BY: DEADZONE, RUN_LABEL: label_value(run_id), LEASE_LABEL: label_value(lease)}
+    labels = {**job.labels, **own}
+    queued = {**labels, QUEUE_LABEL: job.queue} if job.queue else labels
+    return {
+        "apiVersion": "batch/v1",
+        "kind": "Job",
+        "metadata": {"name": name, "namespace": spec.namespace, "labels": queued},
+        "spec": {
+            "backoffLimit": 0,
+            "completions": 1,
+            "parallelism": 1,
+            "activeDeadlineSeconds": max(1, round(job.longest_s)),
+            "ttlSecondsAfterFinished": REMOVED_AFTER_S,
+            "template": {"metadata": {"labels": labels}, "spec": _pod(spec, job, wanted)},
+        },
+    }
+
+
+def _pod(spec: KubernetesTargetSpec, job: JobSpec, wanted: Limits) -> dict[str, Any]:
+    lent = spec.launcher_image
+    shell = [str(LENT / "busybox"), "sh"] if lent else ["/bin/sh"]
+    mount = {"name": DEADZONE, "mountPath": str(HOME)}
+    lender = {
+        "name": "lend",
+        "image": lent,
+        "imagePullPolicy": job.image_pull_policy,
+        "command": [BUSYBOX, "sh", "-c", COPY, "lend", str(LENT)],
+        "volumeMounts": [mount],
+    }
+    container = {
+        "name": CONTAINER,
+        "image": job.image,
+        "imagePullPolicy": job.image_pull_policy,
+        "command": [*shell, "-c", HOLD, "hold", str(LENT / "bin")],
+        "resources": resources(job, wanted),
+        "env": [{"name": variable, "value": value} for variable, value in job.env.items()],
+        "securityContext": job.security_context,
+        "volumeMounts": [*job.volume_mounts, mount],
+    }
+    return _stated(
+        {
+            "restartPolicy": "Never",
+            "terminationGracePeriodSeconds": 1,
+            "automountServiceAccountToken": job.service_account is not None,
+            "serviceAccountName": job.service_account,
+            "priorityClassName": job.priority_class,
+            "nodeSelector": job.node_selector,
+            "tolerations": list(job.tolerations),
+            "imagePullSecrets": [{"name": secret} for secret in job.image_pull_secrets],
+            "affinity": APART if job.one_a_node else None,
+            "initContainers": [_stated(lender)] if lent else None,
+            "containers": [_stated(container)],
+            "volumes": [*job.volumes, {"name": DEADZONE, "emptyDir": {}}],
+        }
+    )
+
+
+def _stated(part: dict[str, Any]) -> dict[str, Any]:
+    """Without what the study does not say."""
+    return {key: value for key, value in part.items() if value not in (None, [], {})}
+
+
+def resources(job: JobSpec, wanted: Limits) -> dict[str, Any]:
+    """The resources of a trial's container: reserved is the limit itself, unless the study says
+    otherwise."""
+    amounts = {key: _amount(key, getattr(wanted, factor)) for factor, key in FACTORS.items()}
+    cores = wanted.cpu_limit
+    if amounts["requests.cpu"] is None and job.cpu_request is not None:
+        reserved = min(job.cpu_request, float(cores)) if is_number(cores) else job.cpu_request
+        amounts["requests.cpu"] = f"{round(reserved * 1000)}m"
+    if wanted.memory_limit == UNCHANGED:
+        amounts["limits.memory"] = job.memory
+    for name in (CPU, MEMORY):
+        amounts[f"{REQUESTS}.{name}"] = amounts[f"{REQUESTS}.{name}"] or amounts[f"{LIMITS}.{name}"]
+    stated = {key: amount for key, amount in amounts.items() if amount is not None}
+    parts = Resources(stated).as_patch()
+    return {part: parts.get(part, {}) for part in (LIMITS, REQUESTS)}
+
+
+def _amount(key: str, level: Level) -> str | None:
+    return quantity(key, level) if is_number(level) else None

@@ -27,13 +27,6 @@ METHODS = {
 }
 """The client's methods by the kind of their object; the verb is read, patch or list."""
 
-KINDS = {
-    name: kind
-    for kind, short in ((DEPLOYMENT, "deploy"), (STATEFUL_SET, "sts"), (POD, "po"))
-    for name in (kind, f"{kind}s", short)
-}
-"""What can be swept, by the names that kubectl knows."""
-
 PERMISSION = "deadzone.dev/sweep"
 ALLOWED = "allowed"
 
@@ -50,6 +43,7 @@ ENDING_S = 10.0
 class KubernetesWorkload:
     """A Deployment, a StatefulSet or a pod, by name."""
 
+    cluster: Cluster
     kind: str
     namespace: str
     name: str
@@ -57,23 +51,12 @@ class KubernetesWorkload:
     def __str__(self) -> str:
         return f"{self.kind}/{self.name} in the namespace {self.namespace}"
 
-    @classmethod
-    def of(cls, pod: Object) -> Self:
-        """A pod as the cluster tells of it."""
-        return cls(POD, pod["metadata"]["namespace"], pod["metadata"]["name"])
-
-    @property
-    def key(self) -> str:
-        """Kind and name alone, such as deployment/encoder."""
-        return f"{self.kind}/{self.name}"
-
-    def read(self, cluster: Cluster) -> Object:
+    def read(self) -> Object:
         """The object as it is now."""
-        return cluster.call(
-            f"read {self}", METHODS[self.kind].format("read"), self.name, self.namespace
-        )
+        method = METHODS[self.kind].format("read")
+        return self.cluster.call(f"read {self}", method, self.name, self.namespace)
 
-    def patch(self, cluster: Cluster, what: str, body: Object, dry_run: bool = False) -> Object:
+    def patch(self, what: str, body: Object, dry_run: bool = False) -> Object:
         """Change the object by a strategic merge patch; what: the change in words. dry_run: only
         ask whether it may be.
 
@@ -81,39 +64,35 @@ class KubernetesWorkload:
         since.
         """
         method, options = METHODS[self.kind].format("patch"), {"dry_run": "All"} if dry_run else {}
-        asked = f"{what} of {self}"
-        return cluster.call(
-            asked, method, self.name, self.namespace, body, field_manager=MANAGER, **options
+        options |= {"field_manager": MANAGER}
+        return self.cluster.call(
+            f"{what} of {self}", method, self.name, self.namespace, body, **options
         )
 
-    def annotate(self, cluster: Cluster, annotations: Mapping[str, str | None]) -> Object:
+    def annotate(self, annotations: Mapping[str, str | None]) -> Object:
         """Set annotations of the object itself, which starts no rollout; None removes one."""
-        return self.patch(
-            cluster, "change the annotations", {"metadata": {"annotations": dict(annotations)}}
-        )
+        body = {"metadata": {"annotations": dict(annotations)}}
+        return self.patch("change the annotations", body)
 
     @classmethod
     def find(cls, cluster: Cluster, namespace: str, named: str) -> Self:
         """The workload of a name such as deployment/encoder. Raises TargetError where there is
         none."""
-        word, _, name = named.partition("/")
-        kind = KINDS.get(word.partition(".")[0], "")
-        if not kind:
+        kind, _, name = named.partition("/")
+        if kind not in METHODS:
             raise TargetError(
                 f"{named} cannot be swept: Deployments, StatefulSets and pods can, such as "
                 f"`deployment/{name}`."
             )
-        workload = cls(kind, namespace, name)
+        workload = cls(cluster, kind, namespace, name)
         try:
-            workload.read(cluster)
+            workload.read()
         except AbsentError as error:
             what, method = f"list the {kind}s in the namespace {namespace}", METHODS[kind]
             items = cluster.call(what, method.format("list"), namespace)["items"]
             known = [item["metadata"]["name"] for item in items]
-            raise TargetError(
-                f"There is no {workload}.{did_you_mean(name, known)} There are: "
-                f"{', '.join(known) or 'none'}."
-            ) from error
+            there = f"{did_you_mean(name, known)} There are: {', '.join(known) or 'none'}."
+            raise TargetError(f"There is no {workload}.{there}") from error
         return workload
 
     def check_allowed(self, manifest: Object, allow: bool) -> None:
@@ -131,40 +110,42 @@ class KubernetesWorkload:
 
     def template(self, manifest: Object) -> Object:
         """The pod specification in an object: of its template, or its own."""
-        spec: Object = (
-            manifest["spec"] if self.kind == POD else manifest["spec"]["template"]["spec"]
-        )
-        return spec
+        pod: Object = manifest if self.kind == POD else manifest["spec"]["template"]
+        return dict(pod["spec"])
 
-    def pods(self, cluster: Cluster) -> list[Object]:
+    def pods(self) -> list[Object]:
         """The pods of a workload that are not about to go, oldest first."""
-        return [pod for pod in self.all_pods(cluster) if not is_ending(pod)]
+        return [pod for pod in self.all_pods() if not is_ending(pod)]
 
-    def all_pods(self, cluster: Cluster) -> list[Object]:
+    def all_pods(self) -> list[Object]:
         """The pods of a workload, oldest first, those that are ending among them."""
-        now = self.read(cluster)
+        now = self.read()
         if self.kind == POD:
             return [now]
-        pods = pods_of(cluster, str(self), self.namespace, label_selector(now["spec"]["selector"]))
+        selector = label_selector(now["spec"]["selector"])
+        pods = pods_of(self.cluster, str(self), self.namespace, selector)
         return sorted(pods, key=lambda pod: str(pod["metadata"].get("creationTimestamp")))
 
     def patch_template(
-        self, cluster: Cluster, container: str, wanted: Resources, manifest: Object, **more: Any
+        self,
+        container: str,
+        wanted: Resources,
+        manifest: Object,
+        annotations: Mapping[str, str] | None = None,
+        dry_run: bool = False,
     ) -> Object:
         """Change the resources in a workload's template; the cluster then replaces its pods.
 
         manifest: the workload as it was read; one that changed since is not touched, ConflictError
-        is raised. more: annotations and spec, which are changed with it, and dry_run.
+        is raised. annotations: of the object, which are set with it.
         """
         template = {"spec": {"containers": [{"name": container, "resources": wanted.as_patch()}]}}
         version = manifest["metadata"]["resourceVersion"]
         body = {
-            "metadata": {"resourceVersion": version, "annotations": more.get("annotations") or {}},
-            "spec": {**(more.get("spec") or {}), "template": template},
+            "metadata": {"resourceVersion": version, "annotations": dict(annotations or {})},
+            "spec": {"template": template},
         }
-        return self.patch(
-            cluster, f"set the resources ({wanted})", body, more.get("dry_run", False)
-        )
+        return self.patch(f"set the resources ({wanted})", body, dry_run)
 
     def check_rollout_possible(self, manifest: Object) -> None:
         """Raise TargetError where a changed template would change no pod."""
@@ -174,21 +155,17 @@ class KubernetesWorkload:
                 "change: resize, or name the Deployment it belongs to."
             )
         spec = manifest["spec"]
-        if self.kind == DEPLOYMENT and spec.get("paused"):
+        if spec.get("paused"):
             raise TargetError(
-                f"The rollout of {self} is paused; resume it first (kubectl rollout resume)."
+                f"The rollout of {self} is paused; first `kubectl rollout resume` it."
             )
-        strategy = (spec.get("updateStrategy") or {}).get("type")
-        if self.kind == STATEFUL_SET and strategy == "OnDelete":
-            raise TargetError(
-                f"{self} replaces its pods on deletion only (updateStrategy OnDelete)."
-            )
+        if (spec.get("updateStrategy") or {}).get("type") == "OnDelete":
+            raise TargetError(f"{self} replaces pods on deletion only (updateStrategy OnDelete).")
         if not spec.get("replicas", 1):
             raise TargetError(f"{self} has no replicas, so there is no container to measure in.")
 
     def await_rollout(
         self,
-        cluster: Cluster,
         container: str,
         timeout_s: float,
         keys: Collection[str],
@@ -208,9 +185,8 @@ class KubernetesWorkload:
         """
         hopeless, ready_since = Hopeless(), 0.0
         after = f"has not ended after {timeout_s:g} s"
-        for _ in cluster.looks(timeout_s, LOOK_EVERY_S):
-            manifest = self.read(cluster)
-            every = self.all_pods(cluster)
+        for _ in self.cluster.looks(timeout_s, LOOK_EVERY_S):
+            manifest, every = self.read(), self.all_pods()
             present = [pod for pod in every if not is_ending(pod)]
             if self.is_rolled_out(manifest):
                 template = container_of(self.template(manifest), container, str(self))
@@ -237,10 +213,8 @@ class KubernetesWorkload:
         wanted = manifest["spec"].get("replicas", 1)
         updated, ready = status.get("updatedReplicas", 0), status.get("readyReplicas", 0)
         if self.kind == STATEFUL_SET:
-            current = (
-                status.get("updateRevision") == status.get("currentRevision") or updated == wanted
-            )
-            return current and ready == wanted
+            is_current = status.get("updateRevision") == status.get("currentRevision")
+            return (is_current or updated == wanted) and ready == wanted
         return updated == wanted and status.get("replicas", 0) == wanted and ready == wanted
 
     def _as_wanted(self, pod: Object, container: str, wanted: Resources, ours: Set[str]) -> bool:
@@ -258,7 +232,8 @@ class KubernetesWorkload:
 
 def pod_now(cluster: Cluster, pod: Object) -> Object:
     """A pod as it is now. Raises AbsentError where none has its name any more."""
-    return KubernetesWorkload.of(pod).read(cluster)
+    metadata = pod["metadata"]
+    return KubernetesWorkload(cluster, POD, metadata["namespace"], metadata["name"]).read()
 
 
 def pods_of(cluster: Cluster, whose: str, namespace: str, selector: str) -> list[Object]:
@@ -274,22 +249,17 @@ def container_of(spec: Mapping[str, Any], name: str | None, where: str) -> Objec
 
     Raises TargetError where it is not clear which one is meant.
     """
-    containers: list[Object] = spec["containers"]
-    names = [container["name"] for container in containers]
-    if name is None:
-        if len(containers) > 1:
-            raise TargetError(
-                f"The pods of {where} have {len(names)} containers: {', '.join(names)}. Name one: "
-                "target.container."
-            )
-        return containers[0]
-    for container in containers:
-        if container["name"] == name:
-            return container
-    raise TargetError(
-        f"The pods of {where} have no container {name!r}.{did_you_mean(name, names)} They have: "
-        f"{', '.join(names)}."
-    )
+    containers: dict[str, Object] = {one["name"]: one for one in spec["containers"]}
+    names = ", ".join(containers)
+    if name is None and len(containers) > 1:
+        many = f"The pods of {where} have {len(containers)} containers: {names}"
+        raise TargetError(f"{many}. Name one: target.container.")
+    if name and name not in containers:
+        meant = did_you_mean(name, containers)
+        raise TargetError(
+            f"The pods of {where} have no container {name!r}.{meant} There are: {names}."
+        )
+    return containers[name or names]
 
 
 def is_ending(pod: Mapping[str, Any]) -> bool:
@@ -336,18 +306,12 @@ def try_resize(
     name, namespace = pod["metadata"]["name"], pod["metadata"]["namespace"]
     body: Object = {"spec": {"containers": [{"name": container, "resources": wanted.as_patch()}]}}
     what = f"resize pod {name} in the namespace {namespace} to {wanted}"
-    options = {"dry_run": "All"} if dry_run else {}
-    if not dry_run:
+    options = {"field_manager": MANAGER}
+    if dry_run:
+        options["dry_run"] = "All"
+    else:
         body["metadata"] = {"resourceVersion": pod["metadata"]["resourceVersion"]}
-    cluster.call(
-        what,
-        "core.patch_namespaced_pod_resize",
-        name,
-        namespace,
-        body,
-        field_manager=MANAGER,
-        **options,
-    )
+    cluster.call(what, "core.patch_namespaced_pod_resize", name, namespace, body, **options)
 
 
 def resize(
@@ -401,8 +365,5 @@ def _in_force(pod: Object, container: str, wanted: Resources) -> bool:
 def _until_gone_s(every: Sequence[Object]) -> float:
     """How long the pods that are ending may take [s]; 0 if there is none."""
     going = [pod["metadata"] for pod in every if is_ending(pod)]
-    return (
-        max((metadata.get("deletionGracePeriodSeconds") or 0) + ENDING_S for metadata in going)
-        if going
-        else 0.0
-    )
+    graces = [metadata.get("deletionGracePeriodSeconds") or 0 for metadata in going]
+    return max(graces) + ENDING_S if graces else 0.0

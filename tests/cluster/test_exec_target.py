@@ -1,8 +1,6 @@
 """Sweeping the limit of a container that runs already, on a real cluster: what is measured, and how
 limits change."""
 
-import json
-import re
 import subprocess
 import tempfile
 import time
@@ -14,7 +12,6 @@ from sweeping import ALLOWED, BUSY, command, records, target
 
 from deadzone.measurement import Command
 from deadzone.run.targets.base import Surroundings
-from deadzone.store.run import RunFolder
 from deadzone.store.table import ACCOUNT
 from deadzone.study.design import Limits, Treatment
 from deadzone_kubernetes.exec_target import ExecTarget
@@ -40,8 +37,6 @@ def test_a_resize_changes_the_limit_in_place_and_gives_it_back(worker_study, swe
     assert slow["cpu_efficiency"].max() < 0.07
     assert (trials["user_s"] + trials["sys_s"]).min() > 0.03
     assert trials["cpu_efficiency"].max() < 0.3
-    kept = json.loads(next(run.folder.glob("original-resources-*.json")).read_text())
-    assert kept["resources"]["amounts"] == {"limits.cpu": "1", "requests.cpu": "50m"}
     facts = run.provenance()
     assert facts["image_id"].startswith("sha256:") and facts["cluster_node"]
     assert {"cpu_usage_s", "nr_throttled", "throttled_s"} <= set(run.telemetry()["metric"])
@@ -65,17 +60,6 @@ def test_a_trial_in_a_pod_tells_where_the_time_of_its_threads_went(worker_study,
     assert "looked at by the launcher" in run.provenance()["account_source"]
 
 
-def test_a_patch_replaces_the_pods_and_none_removes_the_limit(worker_study, deadzone, home):
-    study = worker_study(factors={"cpu_limit": [0.5, "none"]}, change="patch")
-    said = deadzone("sweep", study, "--json", code=0)
-    assert "QoS class Burstable" in said.err
-    run = RunFolder.find(home / "data" / "runs", "probe/latest")
-    trials = run.trials().set_index("cpu_limit")
-    assert trials.loc["0.5", "cpu_max"] == "50000 100000"
-    assert re.match(r"-1 |max ", trials.loc["none", "cpu_max"])
-    assert trials.loc["0.5", "pod"] != trials.loc["none", "pod"]
-
-
 def test_auto_resizes_where_it_can_and_patches_where_it_must(worker_study, sweep):
     treatments = [{"cpu_limit": limit} for limit in (0.3, 0.7, "none")]
     design = {"design": {"kind": "list", "treatments": treatments}}
@@ -84,6 +68,8 @@ def test_auto_resizes_where_it_can_and_patches_where_it_must(worker_study, sweep
     quota = {limit: told.split()[0] for limit, told in in_force.items()}
     assert quota.pop("none") in ("-1", "max")
     assert quota == {"0.3": "30000", "0.7": "70000"}
+    pods = trials.drop_duplicates("trial", keep="last").set_index("cpu_limit")["pod"]
+    assert pods["0.7"] != pods["none"]
 
 
 def test_a_resize_that_the_cluster_cannot_do_is_refused_with_the_remedy(worker_study, deadzone):
@@ -117,26 +103,6 @@ def test_exit_codes_time_outs_and_missing_programs_are_told_apart(worker_study, 
     assert "no program no-such-program" in missing["error"]
     killed = trial("sh", "-c", "kill -SEGV $$")
     assert (killed["status"], killed["exit_code"]) == ("failed", -11)
-
-
-def test_memory_that_runs_out_is_no_plain_failure(
-    namespace, deployment, write_study, sweep, cluster
-):
-    deployment(
-        annotations=ALLOWED,
-        resources={"limits": {"cpu": "1", "memory": "64Mi"}, "requests": {"cpu": "50m"}},
-    )
-    eat = "x=$(head -c 300000000 /dev/zero | tr '\\0' a); echo ${{#x}}"
-    run = sweep(
-        write_study(
-            argv=["sh", "-c", eat, "{threads}"],
-            target=target(namespace),
-            factors={"threads": [1]},
-            replicates=1,
-        )
-    )
-    trial = run.records()[0]
-    assert trial["status"] == "oom_killed", trial["error"]
 
 
 @pytest.mark.parametrize("end", ["deleted", "evicted"])

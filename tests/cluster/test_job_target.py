@@ -130,7 +130,7 @@ def test_what_keeps_a_pod_from_running_is_said(cluster, namespace, job_study, de
 
 def test_a_queue_and_the_rest_of_the_pod_are_as_the_study_says(namespace):
     from deadzone.study.design import Limits
-    from deadzone_kubernetes.jobs import manifest
+    from deadzone_kubernetes.job_target import manifest
     from deadzone_kubernetes.specs import KubernetesTargetSpec
 
     job = {

@@ -62,15 +62,6 @@ def test_requests_and_memory_are_in_force_and_given_back(change, deployment, loo
         assert after["status"]["containerStatuses"][0]["restartCount"] == 0
 
 
-def test_the_owners_memory_stays_where_it_is_no_factor(
-    deployment, look, sweep, left, cluster, namespace
-):
-    deployment(annotations=ALLOWED, resources=OWN)
-    trials = sweep(look({"cpu_request": [0.1, 0.4]}, change="patch")).trials()
-    assert set(trials["memory_bytes"]) == {256 * MIB}
-    assert left.limits() == OWN
-
-
 def test_a_request_above_the_limit_is_refused_before_the_first_trial(
     deployment, look, deadzone, left
 ):
@@ -88,7 +79,7 @@ def test_a_request_that_takes_the_pod_out_of_its_class_is_told_and_rolled_out(
     own = {part: {"cpu": "500m", "memory": "128Mi"} for part in ("limits", "requests")}
     deployment(annotations=ALLOWED, resources=own)
     refused = deadzone("sweep", look({"cpu_request": [0.1, 0.5]}, change="resize"), code=4)
-    assert "would leave its QoS class Guaranteed" in refused.err
+    assert "Pod QOS Class may not change as a result of resizing" in refused.err
     assert left.limits() == own
     said = deadzone("sweep", look({"cpu_request": [0.1, 0.5]}), code=0)
     told = "are of the QoS class Burstable, now Guaranteed"

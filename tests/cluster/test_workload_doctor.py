@@ -14,7 +14,6 @@ def test_a_workload_that_can_be_swept_is_told_line_by_line(namespace, deployment
     said = deadzone("doctor", "--kubernetes", f"{namespace}/deployment/worker", "--json", code=0)
     lines = {one["name"]: one for one in json.loads(said.out)}
     assert {one["state"] for one in lines.values()} == {"works"}
-    assert "ffmpeg: limit 1, request 50m" in lines["containers"]["finding"]
     assert "/bin/sh" in lines["shell"]["finding"]
     left.check_nothing()
 
@@ -24,7 +23,6 @@ def test_what_is_in_the_way_is_told_with_the_remedy(
 ):
     deployment(image=bare_image)
     inside = ("--namespace", namespace)
-    cluster.kubectl("label", "deployment/worker", *inside, "argocd.argoproj.io/tracking-id=shop")
     cluster.kubectl(
         "autoscale", "deployment/worker", *inside, "--min=1", "--max=3", "--cpu-percent=60"
     )
@@ -34,14 +32,9 @@ def test_what_is_in_the_way_is_told_with_the_remedy(
         "kubectl annotate -n",
         "target.launcher_image",
         "exceeded quota: cpu",
-        "autoscaler: pause",
-        "made by Argo CD",
-        "pause its synchronisation",
+        "HorizontalPodAutoscaler worker (`kubectl -n",
     ):
         assert told in said.out, said.out
-    for kind in ("deploy", "deployments.apps"):
-        short = deadzone("doctor", "--kubernetes", f"{namespace}/{kind}/worker", code=4)
-        assert "target.launcher_image" in short.out
     strange = deadzone("doctor", "--kubernetes", f"{namespace}/daemonset/x", code=4)
     assert "daemonset/x cannot be swept: Deployments, StatefulSets and pods can" in strange.err
     nowhere = deadzone("doctor", "--kubernetes", f"{namespace}/wroker", code=4)

@@ -257,19 +257,12 @@ def edited_by_others(scene: ClusterScene) -> None:
 
 
 def autoscaler_appears(scene: ClusterScene) -> None:
-    """A sweep that begins meanwhile is refused, the one that runs is stopped. One that is there is
-    edited by others, and held again by the next sweep."""
+    """A sweep that begins meanwhile is refused, the one that runs is stopped."""
     scene.instant()
-    if scene.is_scaled:
-        scene.told("edited")
-        scene.most = scene.draw.randint(4, 9)
-        edited = json.dumps({"spec": {"maxReplicas": scene.most}})
-        scene.await_true(lambda: scene.edited(edited), "the autoscaler is edited")
-        return
     if not scene.workload.startswith("deployment"):
         return
     with contextlib.suppress(AssertionError):
-        scene.kubectl("autoscale", scene.workload, "--min=1", "--max=1", "--cpu-percent=60")
+        scene.kubectl("autoscale", scene.workload, "--min=1", "--max=2", "--cpu-percent=60")
     scene.repairs.append(scene.unscale)
     scene.bears(REFUSED, STOPPED)
     _for_a_while(scene)

@@ -99,8 +99,7 @@ def command(
             err=True,
         )
     if not as_manifest:
-        applies = packs.part(lambda pack: pack.application)(analysis)
-        follows = [str(consequence) for consequence in applies.consequences] if applies else []
+        follows = [str(part) for part in packs.part(lambda pack: pack.application)(analysis)]
         shown = {
             "levels": levels,
             "usage_cores": {f"p{n}": cores for n, cores in used.cores.items()},

@@ -19,8 +19,8 @@ class TargetSpec(Spec):
     kind: str
 
     on_change: Literal["stop", "continue"] = "stop"
-    """what to do where others change what is measured, meanwhile or before the run goes on: their
-    change stays; stop the sweep, or go on with trials that are not trusted"""
+    """what to do where others changed what is measured before a run goes on (`--resume`): stop, or
+    go on with trials of the other one that are not trusted"""
 
     limits_here: ClassVar[bool] = True
     """Whether its limits count cores of this machine, and not of a node elsewhere."""

@@ -214,6 +214,7 @@ def _configuration(context: str | None) -> tuple[Any, str]:
     """The client's configuration and the namespace it names: of the kubeconfig, or of the pod this
     runs in."""
     from kubernetes import client, config
+    from kubernetes.config import ConfigException
 
     configuration = client.Configuration()
     configuration.retries = False
@@ -233,13 +234,7 @@ def _configuration(context: str | None) -> tuple[Any, str]:
         files = os.pathsep.join(named)
         config.load_kube_config(files, context=context, client_configuration=configuration)
         contexts, current = config.list_kube_config_contexts(files)
-    except (
-        config.ConfigException,
-        yaml.YAMLError,
-        TypeError,
-        AttributeError,
-        LookupError,
-    ) as error:
+    except (ConfigException, yaml.YAMLError, TypeError, AttributeError, LookupError) as error:
         raise TargetError(f"The cluster's configuration cannot be used: {error}.") from error
     chosen = next((entry for entry in contexts if entry["name"] == context), current)
     return configuration, (chosen or {}).get("context", {}).get("namespace") or "default"

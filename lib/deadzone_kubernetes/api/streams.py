@@ -86,16 +86,10 @@ def _open(cluster: Cluster, spot: Spot, argv: tuple[str, ...], stdin: bool) -> A
 
     api = client.CoreV1Api(client.ApiClient(cluster.configuration))
     try:
+        channels = {"stdin": stdin, "stdout": True, "stderr": True, "tty": False}
         return stream(
-            api.connect_get_namespaced_pod_exec,
-            spot.pod,
-            spot.namespace,
-            container=spot.container,
-            command=list(argv),
-            stdin=stdin,
-            stdout=True,
-            stderr=True,
-            tty=False,
+            *(api.connect_get_namespaced_pod_exec, spot.pod, spot.namespace),
+            **{"container": spot.container, "command": list(argv), **channels},
             _preload_content=False,
         )
     except client.ApiException as error:

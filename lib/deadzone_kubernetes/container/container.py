@@ -10,6 +10,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib import resources
+from math import inf, isclose
 from pathlib import Path, PurePosixPath
 
 from deadzone.plugins import Command, DeadzoneError, TargetError
@@ -18,7 +19,8 @@ from deadzone_kubernetes.api import streams
 from deadzone_kubernetes.api.cluster import Cluster
 from deadzone_kubernetes.api.errors import AbsentError, ClusterError
 from deadzone_kubernetes.api.streams import Answer, NoProgramError, Spot, StreamBrokenError
-from deadzone_kubernetes.container.accounting import counted
+from deadzone_kubernetes.container.accounting import cores_of, counted
+from deadzone_kubernetes.container.resources import Resources
 
 SHELLS: tuple[tuple[str, ...], ...] = (
     ("/bin/sh",),
@@ -73,6 +75,20 @@ CLEANING_TIMEOUT_S = 600.0
 RECEIVE = 'mkdir -p "${1%/*}" && head -c "$2" >"$1.part" && mv "$1.part" "$1"'
 
 
+IN_FORCE_TIMEOUT_S = 10.0
+"""The kubelet writes the group a moment after it says so, if at all [s]."""
+
+LOOK_EVERY_S = 0.05
+
+ROUNDING = 1e-6
+
+LARGEST_PAGE = 65_536
+"""Of the kernels that nodes have [bytes]."""
+
+UNLIMITED_BYTES = 2**62
+"""Version 1 has its largest number for no limit, a little more than this."""
+
+
 class NotStartedError(ClusterError):
     """The trial was not started, and never will be: it may be asked for again under another
     name."""
@@ -117,18 +133,12 @@ class PodContainer:
         self._shell = self._shell or self.find_shell()
         text = resources.files(__package__).joinpath("launcher.sh").read_text()
         stdin = f"{text}\n{END_OF_FILE}\n".encode()
-        for wrote in (
-            self.shell(
-                MAKE_HOME,
-                str(self.home),
-                " ".join(self._shell),
-                self._tools,
-                timeout_s=CLEANING_TIMEOUT_S,
-            ),
-            self.shell(WRITE_FILE, str(self.home / "launch"), END_OF_FILE, stdin=stdin),
-        ):
-            if wrote.returncode:
-                raise self._unwritable(wrote.stderr.strip())
+        where = (str(self.home), " ".join(self._shell), self._tools)
+        wrote = self.shell(MAKE_HOME, *where, timeout_s=CLEANING_TIMEOUT_S)
+        if not wrote.returncode:
+            wrote = self.shell(WRITE_FILE, str(self.home / "launch"), END_OF_FILE, stdin=stdin)
+        if wrote.returncode:
+            raise self._unwritable(wrote.stderr.strip())
         return self.probe()
 
     def _unwritable(self, why: str = "it is read-only, or not this user's") -> TargetError:
@@ -177,29 +187,17 @@ class PodContainer:
         values = {key: value for key, _, value in lines}
         if "writable" not in values:
             raise self._unwritable()
-        return Probe(
-            cgroup=int(values["cgroup"]),
-            cpu_max=values.get("cpu_max"),
-            cores=int(values["cores"]),
-            fine_clock=bool(values.get("fine_clock")),
-            memory_max=values.get("memory_max"),
-        )
+        cgroup, cores = int(values["cgroup"]), int(values["cores"])
+        limits = (values.get("cpu_max"), values.get("memory_max"))
+        return Probe(cgroup, limits[0], cores, bool(values.get("fine_clock")), limits[1])
 
     def count(self) -> Counters:
         """Its accounting now. The reading itself costs the container a few milliseconds of CPU."""
         return counted(self._act("count").stdout)
 
     def _argv(self, action: str, *arguments: str) -> tuple[str, ...]:
-        launch = str(self.home / "launch")
-        return (
-            *self._shell,
-            launch,
-            action,
-            str(self.home),
-            " ".join(self._shell),
-            self._tools,
-            *arguments,
-        )
+        launch, shell = str(self.home / "launch"), " ".join(self._shell)
+        return (*self._shell, launch, action, str(self.home), shell, self._tools, *arguments)
 
     def _act(self, action: str) -> Answer:
         answer = self._patiently(self._argv(action))
@@ -218,37 +216,23 @@ class PodContainer:
         """
         trial = secrets.token_hex(4)
         env = [f"{name}={value}" for name, value in command.env.items()]
-        arguments = (
-            trial,
-            str(max(1, round(timeout_s * 100))),
-            f"{TELEMETRY_PERIOD_S:g}",
-            str(command.cwd or ""),
-            str(len(env)),
-            *env,
-            *command.argv,
-        )
+        timing = (str(max(1, round(timeout_s * 100))), f"{TELEMETRY_PERIOD_S:g}")
+        where = (str(command.cwd or ""), str(len(env)), *env)
         deadline = time.monotonic() + timeout_s + COLLECT_MARGIN_S
-        argv = self._argv("run", *arguments)
+        argv = self._argv("run", trial, *timing, *where, *command.argv)
         while True:
             left = deadline - time.monotonic()
+            patience_s = min(max(left, LAST_LOOK_S), LONGEST_STREAM_S)
             try:
-                answer = streams.run(
-                    self.cluster,
-                    self.spot,
-                    argv,
-                    timeout_s=min(max(left, LAST_LOOK_S), LONGEST_STREAM_S),
-                )
+                answer = streams.run(self.cluster, self.spot, argv, timeout_s=patience_s)
             except StreamBrokenError as error:
                 if left <= 0:
-                    raise LauncherDiedError(
-                        f"A trial in {self.spot} did not end in its time."
-                    ) from error
+                    late = f"A trial in {self.spot} did not end in its time."
+                    raise LauncherDiedError(late) from error
                 argv = self._argv("await", trial)
                 self.cluster.pause(1.0)
                 continue
-            return self._answer_text(answer)
-
-    def _answer_text(self, answer: Answer) -> str:
+            break
         if answer.returncode == NOT_STARTED:
             raise NotStartedError(f"A trial in {self.spot} was not started.")
         if answer.returncode == CANNOT_WRITE:
@@ -284,21 +268,13 @@ class PodContainer:
         Raises TargetError if what arrives is not what was sent.
         """
         content = source.read_bytes()
-        for attempt in (1, 2, 3):
-            answer = self.shell(
-                RECEIVE, str(there), str(len(content)), stdin=content, timeout_s=600.0
-            )
-            if answer.returncode == 0 and self.holds(
-                there, hashlib.sha256(content).hexdigest(), len(content)
-            ):
+        where, size = (str(there), str(len(content))), len(content)
+        for _ in range(3):
+            answer = self.shell(RECEIVE, *where, stdin=content, timeout_s=600.0)
+            if self.holds(there, hashlib.sha256(content).hexdigest(), size):
                 return
-            if answer.returncode and attempt == 3:
-                raise TargetError(
-                    f"{source.name} cannot be copied into {self.spot}: {answer.stderr.strip()}."
-                )
-        raise TargetError(
-            f"{source.name} arrives damaged in {self.spot}, at the third attempt too."
-        )
+        why = answer.stderr.strip() or "it arrives damaged"
+        raise TargetError(f"{source.name} cannot be copied into {self.spot}: {why}.")
 
     def holds(self, there: Path, sha256: str, size: int) -> bool:
         """Whether a file of the container has this content; by its size where the container has no
@@ -317,3 +293,49 @@ def clean(container: PodContainer) -> str:
         if not isinstance(error, AbsentError):
             return f"{container.home} in {container.spot} could not be removed: {error}"
     return ""
+
+
+def verified(container: PodContainer, must: Resources) -> Probe:
+    """Look into the container's control group until it has the amounts.
+
+    Raises TargetError if it does not get them, or shows no control group.
+    """
+    for _ in container.cluster.looks(IN_FORCE_TIMEOUT_S, LOOK_EVERY_S):
+        probe = container.probe()
+        if probe.cgroup == 0:
+            raise TargetError(
+                f"{container.spot} shows no control group, so no limit can be verified and nothing "
+                "be measured."
+            )
+        differing = not_in_force(probe, must)
+        if not differing:
+            return probe
+    raise TargetError(
+        f"The control group of {container.spot} says {differing} was asked for, "
+        f"{IN_FORCE_TIMEOUT_S:g} s after the cluster called it done."
+    )
+
+
+def not_in_force(probe: Probe, must: Resources) -> str:
+    """The first amount that the control group does not have, in words; empty where it has them
+    all."""
+    have = cores_of(probe.cpu_max)
+    for key, quantity in must.amounts.items():
+        wanted = must.number(key)
+        if key == "limits.cpu" and not isclose(have or inf, wanted or inf, abs_tol=ROUNDING):
+            return f"{probe.cpu_max!r} where a limit of {_cores(wanted)}"
+        if key == "limits.memory" and not _is_size(probe.memory_max, wanted):
+            return f"{probe.memory_max} bytes where a memory limit of {quantity or 'none'}"
+    return ""
+
+
+def _cores(cores: float | None) -> str:
+    return "none" if cores is None else f"{cores:g} cores"
+
+
+def _is_size(in_force: str | None, wanted: float | None) -> bool:
+    """Whether a limit is in force; the kernel rounds down to whole pages."""
+    have = inf if in_force == "max" else float(in_force or 0)
+    if wanted is None:
+        return have >= UNLIMITED_BYTES
+    return wanted - LARGEST_PAGE < have <= wanted

@@ -39,13 +39,14 @@ def lend(
     name, namespace = pod["metadata"]["name"], pod["metadata"]["namespace"]
     lender = f"deadzone-{secrets.token_hex(4)}"
     folder = home / "lent"
-    context = _security_context(pod, container)
+    own = container_of(pod["spec"], container, name).get("securityContext") or {}
+    users = ("runAsUser", "runAsGroup", "runAsNonRoot")  # only the same user sees its files
     entry = {
         "name": lender,
         "image": image,
         "targetContainerName": container,
         "command": [BUSYBOX, "sh", "-c", COPY, "lend", f"{OTHER_ROOT}{folder}"],
-        **({"securityContext": context} if context else {}),
+        "securityContext": {key: own[key] for key in users if key in own},
     }
     what = f"lend a shell to the container {container} of pod {name} in the namespace {namespace}"
     body = {"spec": {"ephemeralContainers": [entry]}}
@@ -60,18 +61,11 @@ def lend(
             if ended.get("exitCode") == 0:
                 return folder
             raise TargetError(
-                f"The cluster was asked to {what}, but its image {image} could not do it (exit "
-                f"code {ended.get('exitCode')}): it needs a static /bin/busybox, and the right to "
-                f"write to {home.parent}."
+                f"The image {image} could not {what} (exit code {ended.get('exitCode')}): it needs "
+                f"a static /bin/busybox, and the right to write to {home.parent}."
             )
         waiting = (state.get("state") or {}).get("waiting") or {}
         if waiting.get("reason") in pod_problems.HOPELESS:
             break
     reason = waiting.get("message") or waiting.get("reason") or "it does not start"
     raise TargetError(f"The cluster was asked to {what} from the image {image}: {reason}.")
-
-
-def _security_context(pod: Object, container: str) -> Object:
-    """The user of the target container: only the same one sees its files."""
-    own = container_of(pod["spec"], container, pod["metadata"]["name"]).get("securityContext") or {}
-    return {key: own[key] for key in ("runAsUser", "runAsGroup", "runAsNonRoot") if key in own}

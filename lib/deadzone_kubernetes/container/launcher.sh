@@ -360,11 +360,7 @@ print_trial() {
   done
   for dz_name in stdout stderr; do
     [ -r "$dz_mine/$dz_name" ] || continue
-    if command -v tail >/dev/null 2>&1; then
-      tail -c 500000 "$dz_mine/$dz_name" >"$dz_mine/$dz_name.tail"
-    else
-      mv "$dz_mine/$dz_name" "$dz_mine/$dz_name.tail"
-    fi
+    tail -c 500000 "$dz_mine/$dz_name" >"$dz_mine/$dz_name.tail"
     while IFS= read -r dz_line || [ -n "$dz_line" ]; do
       printf '%s\n' "$dz_name $dz_line"
     done <"$dz_mine/$dz_name.tail"

@@ -8,15 +8,14 @@ asked for. Sources: the Kubernetes documentation, "Resource Management for Pods 
 
 from __future__ import annotations
 
-import itertools
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from deadzone.plugins import NONE, UNCHANGED, Level, Limits, TargetError
 
-GUARANTEED, BURSTABLE, BEST_EFFORT = "Guaranteed", "Burstable", "BestEffort"
+GUARANTEED = "Guaranteed"
 
 CPU, MEMORY = "cpu", "memory"
 
@@ -142,32 +141,23 @@ def for_template(original: Resources, wanted: Limits) -> Resources:
     return Resources(amounts)
 
 
-def why_not_resizable(
-    pod: Mapping[str, Any], container: Mapping[str, Any], must: Resources
-) -> str | None:
-    """Why amounts cannot be put in force on a running pod, or None where they can.
+def why_not_resizable(container: Mapping[str, Any], must: Resources) -> str | None:
+    """Why amounts are not put in force on a running container, or None where the API server is
+    asked.
 
-    A resize adds and removes no resource and never changes the QoS class.
+    A resize removes no amount, so that one which it adds could not be given back.
     """
     now = Resources.of(container, must.names)
-    changed = [key for key in must.amounts if now.number(key) != must.number(key)]
-    for key in changed:
-        part, _, name = key.partition(".")
-        kind, called = part.removesuffix("s"), "CPU" if name == CPU else name
-        if must.amounts[key] is None:
+    for key, amount in must.amounts.items():
+        kind = in_words(key)
+        if amount is None and now.amounts[key] is not None:
             return f"a {kind} cannot be removed from a running pod, only changed"
-        if now.amounts[key] is None:
-            return (
-                f"the running pod has no {called} {kind}, and one that is added could not be "
-                "removed again"
-            )
-        if name in _restarted_by(container):
-            return f"its container's resizePolicy asks for a restart where {called} is changed"
-    if for_resize(pod, container, must) is None:
-        return (
-            f"the pod would leave its QoS class {qos_class(pod['spec']['containers'])}, which a "
-            "resize may not"
-        )
+        if amount is not None and now.amounts[key] is None:
+            return f"the running pod has no {kind}, and one that is added could not be removed"
+        if now.number(key) != must.number(key) and key.partition(".")[2] in _restarted_by(
+            container
+        ):
+            return f"its container's resizePolicy asks for a restart where its {kind} is changed"
     return None
 
 
@@ -180,79 +170,23 @@ def _restarted_by(container: Mapping[str, Any]) -> set[str]:
     }
 
 
-def for_resize(
-    pod: Mapping[str, Any],
-    container: Mapping[str, Any],
-    must: Resources,
-    original: Resources | None = None,
-) -> Resources | None:
-    """What a running pod's container gets in a trial, so that the pod keeps its QoS class; None if
-    nothing does.
+def for_resize(pod: Mapping[str, Any], must: Resources, before: Resources) -> Resources:
+    """What a running pod's container gets in a trial: with requests that keep the QoS class of the
+    pod, where the study does not say them.
 
-    original: resources before the sweep, from which requests are taken that the study does not say;
-    by default those of now.
+    before: what the container had before the sweep.
     """
-    wanted_class = (pod.get("status") or {}).get("qosClass") or qos_class(pod["spec"]["containers"])
-    before = original or Resources.of(container, must.names)
-    choices = [list(_requests(name, must, before, wanted_class)) for name in must.names]
-    for requests in itertools.product(*choices):
-        chosen = {
-            f"{REQUESTS}.{name}": request
-            for name, request in zip(must.names, requests, strict=True)
-        }
-        asked = Resources({**before.amounts, **must.amounts, **chosen})
-        if qos_class_with(pod, container["name"], asked) == wanted_class:
-            return asked
-    return None
-
-
-def _requests(
-    name: str, must: Resources, before: Resources, wanted_class: str
-) -> Iterator[str | None]:
-    """Requests of one resource that may go with its limit: the one that the study says, else those
-    that keep the QoS class."""
-    if f"{REQUESTS}.{name}" in must.amounts:
-        yield must.amounts[f"{REQUESTS}.{name}"]
-        return
-    limit, had = must.number(f"{LIMITS}.{name}"), before.asked(name)
-    if limit is None or had is None:
-        yield before.amounts[f"{REQUESTS}.{name}"]
-        return
-    for amount in [limit] if wanted_class == GUARANTEED else [min(had, limit), limit - LESS[name]]:
-        if amount > 0:  # a request may be below the least limit: the kernel takes any share
-            yield written(name, amount)
-
-
-def qos_class(containers: Sequence[Mapping[str, Any]]) -> str:
-    """The class that a pod of these containers belongs to."""
-    parts = [container.get("resources") or {} for container in containers]
-    if not any(resources.get(LIMITS) or resources.get(REQUESTS) for resources in parts):
-        return BEST_EFFORT
-    return GUARANTEED if all(_guaranteed(resources) for resources in parts) else BURSTABLE
-
-
-def qos_class_with(pod: Mapping[str, Any], name: str, have: Resources) -> str:
-    """The class that a pod would belong to if its container of that name had such resources."""
-    return qos_class(
-        [
-            _with(container, have) if container["name"] == name else container
-            for container in pod["spec"]["containers"]
-        ]
-    )
-
-
-def _with(container: Mapping[str, Any], have: Resources) -> dict[str, Any]:
-    resources = dict(container.get("resources") or {})
-    for part, amounts in have.as_patch().items():
-        merged = {**(resources.get(part) or {}), **amounts}
-        resources[part] = {name: amount for name, amount in merged.items() if amount is not None}
-    return {**container, "resources": resources}
-
-
-def _guaranteed(resources: Mapping[str, Any]) -> bool:
-    have = Resources.of({"resources": resources}, (CPU, MEMORY))
-    limits = [have.number(f"{LIMITS}.{name}") for name in have.names]
-    return None not in limits and limits == [have.asked(name) for name in have.names]
+    asked = {**before.amounts, **must.amounts}
+    for name in must.names:
+        request = f"{REQUESTS}.{name}"
+        limit, had = must.number(f"{LIMITS}.{name}"), before.asked(name)
+        if request in must.amounts or limit is None or had is None:
+            continue
+        if pod["status"]["qosClass"] == GUARANTEED:
+            asked[request] = asked[f"{LIMITS}.{name}"]
+        else:
+            asked[request] = written(name, min(had, limit if had < limit else limit - LESS[name]))
+    return Resources(asked)
 
 
 def number_of(quantity: str) -> float:

@@ -62,10 +62,8 @@ def execute(
         note(f"the limit changed during a trial, from {before} to {after}; it is lost")
         why = "something else changed the limit during the trial"
         break
-    wall_s = time.monotonic() - began
-    return Measurement(
-        started_at, wall_s, exit_code=-9, status=status, error=why, placed=placed(pod)
-    )
+    wall_s, where = time.monotonic() - began, placed(pod)
+    return Measurement(started_at, wall_s, exit_code=-9, status=status, error=why, placed=where)
 
 
 def placed(pod: Mapping[str, Any]) -> dict[str, str]:
@@ -80,15 +78,13 @@ def what_became_of(container: PodContainer, pod: Object, reason: str) -> tuple[S
         try:
             now = pod_now(cluster, pod)
         except AbsentError:
-            return "lost", f"the pod {spot.pod} was deleted or replaced during the trial"
-        if now["metadata"]["uid"] != spot.uid or is_ending(now):
-            return "lost", f"the pod {spot.pod} was replaced during the trial"
+            now = pod
         status = now.get("status") or {}
         if status.get("reason") == "Evicted":
-            return (
-                "lost",
-                f"the pod {spot.pod} was evicted during the trial: {status.get('message')}",
-            )
+            evicted = f"was evicted during the trial: {status.get('message')}"
+            return "lost", f"the pod {spot.pod} {evicted}"
+        if now is pod or now["metadata"]["uid"] != spot.uid or is_ending(now):
+            return "lost", f"the pod {spot.pod} was deleted or replaced during the trial"
         state = container_status(now, spot.container)
         ended = pod_problems.ended(state)
         restarted = restarts(now, spot.container) != restarts(pod, spot.container)
@@ -122,9 +118,7 @@ def where_and_how(
     shell = (
         "a busybox lent to the container" if spec.launcher_image else "the container's own shell"
     )
-    clock = (
-        "the node's clock, to a millisecond" if probe.fine_clock else "the node's uptime, to 10 ms"
-    )
+    clock = "clock, to a millisecond" if probe.fine_clock else "uptime, to 10 ms"
     return {
         "target": spec.kind,
         "target_mode": spec.mode,
@@ -132,9 +126,8 @@ def where_and_how(
         "cluster_node": pod["spec"].get("nodeName"),
         "node_cores": probe.cores,
         "measured_by": f"a launcher in the container, run by {shell}",
-        "wall_clock": clock,
-        "accounting": f"the container's control group (version {probe.cgroup}), so with all that "
-        f"runs in it beside the trial",
+        "wall_clock": f"the node's {clock}",
+        "accounting": f"the container's control group (version {probe.cgroup}) and all in it",
         "account_source": "schedstat, looked at by the launcher",
         "account_refused": {"taskstats": "no container hears of it"},
         "peak_memory": "of the program alone, read after 0.2 s, then every second",

@@ -6,26 +6,22 @@ What others set is told by the API server's managedFields, see `owners`.
 
 import contextlib
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from deadzone.errors import NotGivenBackError
-from deadzone_kubernetes.api.cluster import MANAGER, Cluster, Object
+from deadzone_kubernetes.api.cluster import MANAGER, Object
 from deadzone_kubernetes.api.errors import AbsentError, MissingVerbError
 from deadzone_kubernetes.container.resources import Resources, in_words
-from deadzone_kubernetes.lease import history
-from deadzone_kubernetes.lease.originals import ANNOTATION, Original, ResizedPod
+from deadzone_kubernetes.lease.originals import ANNOTATION, Original
 from deadzone_kubernetes.survey import pod_problems
 from deadzone_kubernetes.survey.pod_problems import Hopeless
-from deadzone_kubernetes.watch import autoscaler
 from deadzone_kubernetes.watch.changes import Change
 from deadzone_kubernetes.watch.owners import (
-    Owned,
     Path,
     is_ours,
     owned_again,
     owner_of,
-    owners,
     path_of,
 )
 from deadzone_kubernetes.workload import (
@@ -35,6 +31,7 @@ from deadzone_kubernetes.workload import (
     KubernetesWorkload,
     container_of,
     is_ending,
+    label_selector,
     resize,
 )
 
@@ -53,79 +50,38 @@ of its own [s]."""
 
 
 def give_back(
-    cluster: Cluster,
     workload: KubernetesWorkload,
     original: Original,
     timeout_s: float = TIMEOUT_S,
-    note: Callable[[str], None] | None = None,
 ) -> list[str]:
     """Restore every changed resource, wait until pods run with it, then remove the annotation; says
     what was done.
 
-    timeout_s: how long the pods may take. note: told of what others set at an autoscaler, by
-    default among what was done. Raises NotGivenBackError where pods keep what the sweep gave them,
-    another TargetError where something could not be restored; the annotation stays then.
+    timeout_s: how long the pods may take. Raises NotGivenBackError where pods keep what the sweep
+    gave them, another TargetError where something could not be restored; the annotation stays then.
     """
     try:
         done: list[str] = []
         is_changed = False
         if workload.kind != POD:
-            done, is_changed = _back(
-                *(cluster, workload, original, original.resources),
-                lambda manifest, wanted: workload.patch_template(
-                    cluster, original.container, wanted, manifest
-                ),
-            )
+            done, is_changed = _back(workload, original, original.resources)
         # A changed template replaces every pod, the resized ones too.
         for resized in () if is_changed else original.pods:
-            done += _resized_back(cluster, workload, original, resized)
+            pod = replace(workload, kind=POD, name=resized.name)
+            with contextlib.suppress(AbsentError):
+                done += _back(pod, original, resized.resources, resized.uid)[0]
         if original.rolled and not is_changed and workload.kind != POD:
             # What is written at a workload has its controller try again at once; by itself it may
             # pause for minutes.
             again = replace(original, tries=original.tries + 1)
-            workload.annotate(cluster, {ANNOTATION: again.dumps()})
+            workload.annotate({ANNOTATION: again.dumps()})
         if original.rolled or is_changed:
-            _await_pods(cluster, workload, original, timeout_s)
-        done += autoscaler.let_go(
-            *(cluster, workload, original.autoscalers or {}, original.owned, note or done.append)
-        )
-        _close_note(cluster, workload, original)
+            _await_pods(workload, original, timeout_s)
+        _close_note(workload, original)
     except AbsentError:
         return [f"{workload} is gone"]
     now = f"its pods have {original.resources} again" if original.rolled else "nothing was changed"
     return done or [f"{workload}: {now}"]
-
-
-def taken_over(workload: KubernetesWorkload, manifest: Object, original: Original) -> Original:
-    """What is to be given back now that others set resources of the template: theirs, in place of
-    what was there before."""
-    wanted, _, now = _merged(workload, manifest, original, original.resources)
-    known = original.owned.get(workload.key, [])
-    owned = [(path, owner) for path, owner in known if is_ours(manifest, tuple(path))]
-    owned += owned_now(workload, manifest, original.container, now)
-    return replace(original, resources=wanted, owned={**original.owned, workload.key: owned})
-
-
-def pods_taken_over(pods: Sequence[Object], original: Original) -> Original:
-    """The same for pods that others resized: theirs is given back to these."""
-    by_uid = {pod["metadata"]["uid"]: pod for pod in pods}
-
-    def taken(resized: ResizedPod) -> ResizedPod:
-        pod = by_uid.get(resized.uid)
-        if pod is None:
-            return resized
-        wanted, *_ = _merged(KubernetesWorkload.of(pod), pod, original, resized.resources)
-        return replace(resized, resources=wanted)
-
-    return replace(original, pods=tuple(map(taken, original.pods)))
-
-
-def owned_now(
-    workload: KubernetesWorkload, manifest: Object, container: str, amounts: Resources
-) -> Owned:
-    """Who else than the sweep owns what it changes at a workload. amounts: of the container."""
-    paths: list[Path] = [path_of(workload.kind, container, key) for key in amounts.amounts]
-    return owners(manifest, [*paths, ("spec", history.LIMIT)])
 
 
 def _of(workload: KubernetesWorkload, manifest: Object, original: Original) -> Resources:
@@ -154,55 +110,36 @@ def _merged(
 
 
 def _back(
-    cluster: Cluster,
-    where: KubernetesWorkload,
-    original: Original,
-    before: Resources,
-    change: Callable[[Object, Resources], Object],
-    uid: str | None = None,
+    where: KubernetesWorkload, original: Original, before: Resources, uid: str | None = None
 ) -> tuple[list[str], bool]:
     """What was done to a template or a pod, and whether it was changed. uid: of the pod, which a
     rollout may have replaced by one with the template's resources."""
 
     def attempt() -> tuple[list[str], bool]:
-        manifest = where.read(cluster)
+        manifest = where.read()
         if uid and (manifest["metadata"]["uid"] != uid or is_ending(manifest)):
             return [], False
         wanted, kept, now = _merged(where, manifest, original, before)
         sentences = [f"{where}: {theirs} stays" for theirs in kept]
         if now.same(wanted):
             return sentences, False
-        change(manifest, wanted)
+        if where.kind == POD:
+            resize(where.cluster, manifest, original.container, wanted, RESIZE_BACK_TIMEOUT_S)
+        else:
+            where.patch_template(original.container, wanted, manifest)
         return [f"{where}: {wanted} again, was {now}", *sentences], True
 
-    return cluster.without_conflict(attempt)
+    return where.cluster.without_conflict(attempt)
 
 
-def _resized_back(
-    cluster: Cluster, workload: KubernetesWorkload, original: Original, resized: ResizedPod
-) -> list[str]:
-    where = KubernetesWorkload(POD, workload.namespace, resized.name)
-    with contextlib.suppress(AbsentError):
-        return _back(
-            *(cluster, where, original, resized.resources),
-            lambda pod, wanted: resize(
-                cluster, pod, original.container, wanted, RESIZE_BACK_TIMEOUT_S
-            ),
-            uid=resized.uid,
-        )[0]
-    return []
-
-
-def _await_pods(
-    cluster: Cluster, workload: KubernetesWorkload, original: Original, timeout_s: float
-) -> None:
+def _await_pods(workload: KubernetesWorkload, original: Original, timeout_s: float) -> None:
     """Wait until every pod has its template's resources. Raises NotGivenBackError, with those that
     have not."""
     hopeless, settled_since = Hopeless(), 0.0
-    for _ in cluster.looks(timeout_s, LOOK_EVERY_S):
-        manifest, pods = workload.read(cluster), workload.pods(cluster)
+    for _ in workload.cluster.looks(timeout_s, LOOK_EVERY_S):
+        manifest, pods = workload.read(), workload.pods()
         wanted = _of(workload, manifest, original)
-        left = _at_a_level(pods, original, wanted)
+        left = _at_a_level(workload, pods, original, wanted)
         if not left:
             settled_since = settled_since or time.monotonic()
             if workload.is_rolled_out(manifest) or time.monotonic() - settled_since > SETTLED_S:
@@ -215,19 +152,19 @@ def _await_pods(
         named = "; ".join(f"pod {name} still has {have}" for name, have in left)
         why = pod_problems.of_rollout(manifest, pods)
         raise NotGivenBackError(
-            f"{workload} says {wanted} again, but {named}: {why}. "
-            f"{_mends(workload, manifest, left[0][0])}"
+            f"{workload} says {wanted} again, but {named}: {why}. Remove that obstacle, then "
+            f"`deadzone restore --namespace {workload.namespace}` tries again."
         )
 
 
 def _at_a_level(
-    pods: Sequence[Object], original: Original, wanted: Resources
+    workload: KubernetesWorkload, pods: Sequence[Object], original: Original, wanted: Resources
 ) -> list[tuple[str, Resources]]:
     """Pods with other amounts than the template's where the sweep set them, but for those that
     others resized."""
     at_level = []
     for pod in pods:
-        have = _of(KubernetesWorkload.of(pod), pod, original)
+        have = _of(replace(workload, kind=POD), pod, original)
         by_others = any(
             entry.get("subresource") == "resize" and entry.get("manager") != MANAGER
             for entry in pod["metadata"].get("managedFields") or []
@@ -238,61 +175,31 @@ def _at_a_level(
     return at_level
 
 
-def _mends(workload: KubernetesWorkload, manifest: Object, pod: str) -> str:
-    """The command after which the pods are replaced."""
-    kubectl = f"kubectl -n {workload.namespace}"
-    strategy = (manifest["spec"].get("strategy") or {}).get("type", "RollingUpdate")
-    if workload.kind == DEPLOYMENT and strategy == "RollingUpdate":
-        patch = '{"spec":{"strategy":{"rollingUpdate":{"maxSurge":0,"maxUnavailable":1}}}}'
-        instead = (
-            f"let the rollout end a pod before it makes one: `{kubectl} patch deployment "
-            f"{workload.name} -p '{patch}'`"
-        )
-    else:
-        instead = f"replace the pod: `{kubectl} delete pod {pod}`"
-    return f"Remove that obstacle, or {instead}."
+def _close_note(workload: KubernetesWorkload, original: Original) -> None:
+    """The owners as they were, and nothing of the sweep at the workload any more."""
 
+    def own_again() -> None:
+        manifest = workload.read()
+        if body := owned_again(manifest, original.owned, NOTE):
+            body["metadata"]["resourceVersion"] = manifest["metadata"]["resourceVersion"]
+            workload.patch("give fields back to their owners", body)
 
-def _close_note(cluster: Cluster, workload: KubernetesWorkload, original: Original) -> None:
-    """The history and the owners as they were, and nothing of the sweep at the workload any
-    more."""
-    kept, owned = original.history, original.owned.get(workload.key, [])
     if workload.kind != POD:
-        with contextlib.suppress(MissingVerbError):
-            if kept:
-                history.remove_of_sweep(cluster, workload, workload.read(cluster), original)
-        _patched(
-            *(cluster, workload, "give back the limit of the history"),
-            lambda manifest: history.limit_back(manifest, kept) if kept else None,
-        )
-        _patched(
-            *(cluster, workload, "give fields back to their owners"),
-            lambda manifest: owned_again(manifest, owned, NOTE),
-        )
-    away: Object = {"metadata": {"annotations": {ANNOTATION: None}}}
-    manifest = _patched(cluster, workload, "remove the note", lambda manifest: away)
-    if workload.kind != POD:
-        with contextlib.suppress(MissingVerbError):
-            history.numbers_back(cluster, workload, manifest, kept, ANNOTATION)
+        workload.cluster.without_conflict(own_again)
+    manifest = workload.annotate({ANNOTATION: None})
+    if workload.kind == DEPLOYMENT:
+        _remove_note_of_revisions(workload, manifest)
 
 
-def _patched(
-    cluster: Cluster,
-    workload: KubernetesWorkload,
-    what: str,
-    change: Callable[[Object], Object | None],
-) -> Object:
-    """Change a workload as it is; as it was read before.
-
-    change: from the workload to the patch; None where there is nothing to change.
-    """
-
-    def attempt() -> Object:
-        manifest = workload.read(cluster)
-        if body := change(manifest):
-            version = {"resourceVersion": manifest["metadata"]["resourceVersion"]}
-            body = {**body, "metadata": {**body.get("metadata", {}), **version}}
-            workload.patch(cluster, what, body)
-        return manifest
-
-    return cluster.without_conflict(attempt)
+def _remove_note_of_revisions(workload: KubernetesWorkload, manifest: Object) -> None:
+    """A Deployment's annotations stand on its ReplicaSets too, from where `kubectl rollout undo`
+    would bring the note back."""
+    where, selector = workload.namespace, label_selector(manifest["spec"]["selector"])
+    call, method = workload.cluster.call, "apps.{}_namespaced_replica_set"
+    what = f"remove the note from the revisions of {workload}"
+    away = {"metadata": {"annotations": {ANNOTATION: None}}}
+    with contextlib.suppress(MissingVerbError, AbsentError):
+        found = call(what, method.format("list"), where, label_selector=selector)["items"]
+        for metadata in (revision["metadata"] for revision in found):
+            if ANNOTATION in (metadata.get("annotations") or {}):
+                call(what, method.format("patch"), metadata["name"], where, away)

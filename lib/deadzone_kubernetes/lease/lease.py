@@ -59,9 +59,7 @@ class Lease:
             taken = self._cluster.create("take a lock", CREATE, self._namespace, self._body(None))
             taken = taken or self._take_over()
         self._version = taken["metadata"]["resourceVersion"]
-        self._renewer = threading.Thread(
-            target=self._renew_always, name="deadzone-lease", daemon=True
-        )
+        self._renewer = threading.Thread(target=self._renew_always, daemon=True)
         self._renewer.start()
 
     def _take_over(self) -> Object | None:
@@ -71,11 +69,12 @@ class Lease:
             seen = self._read()
             if not is_free(seen) and not died_here(seen):
                 self._watch(seen)
-            body = self._body(seen["metadata"]["resourceVersion"])
-            return self._cluster.call(
-                "take over a lock", REPLACE, self._name, self._namespace, body
-            )
+            return self._replaced("take over a lock", seen["metadata"]["resourceVersion"])
         return None
+
+    def _replaced(self, what: str, version: str) -> Object:
+        body = self._body(version)
+        return self._cluster.call(what, REPLACE, self._name, self._namespace, body)
 
     def _watch(self, seen: Object) -> None:
         """Wait for the holder's duration. Raises BusyError if it renews meanwhile."""
@@ -112,10 +111,7 @@ class Lease:
             if self._version is None:
                 return
             try:
-                body = self._body(self._version)
-                renewed = self._cluster.call(
-                    "renew a lock", REPLACE, self._name, self._namespace, body
-                )
+                renewed = self._replaced("renew a lock", self._version)
                 self._version = renewed["metadata"]["resourceVersion"]
             except (ConflictError, AbsentError):
                 self._settle_conflict()
@@ -151,26 +147,15 @@ class Lease:
             options = {"preconditions": {"resourceVersion": self._version}}
             self._version = None
             with contextlib.suppress(ClusterError):
-                self._cluster.call(
-                    "give up a lock", DELETE, self._name, self._namespace, body=options
-                )
+                where = (self._name, self._namespace)
+                self._cluster.call("give up a lock", DELETE, *where, body=options)
 
     def _body(self, version: str | None) -> Object:
         now = datetime.now(UTC).isoformat(timespec="microseconds")  # which the API wants
-        return {
-            "metadata": {
-                "name": self._name,
-                "namespace": self._namespace,
-                "labels": {"app.kubernetes.io/managed-by": "deadzone"},
-                **({"resourceVersion": version} if version else {}),
-            },
-            "spec": {
-                "holderIdentity": self.holder,
-                "leaseDurationSeconds": DURATION_S,
-                "acquireTime": now,
-                "renewTime": now,
-            },
-        }
+        metadata: Object = {"name": self._name, "resourceVersion": version}
+        metadata["labels"] = {"app.kubernetes.io/managed-by": "deadzone"}
+        spec = {"holderIdentity": self.holder, "leaseDurationSeconds": DURATION_S}
+        return {"metadata": metadata, "spec": {**spec, "acquireTime": now, "renewTime": now}}
 
 
 def lease_name(workload: KubernetesWorkload) -> str:

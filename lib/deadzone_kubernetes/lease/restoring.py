@@ -7,17 +7,20 @@ Job a label with the lock of its sweep. A sweep that still lives holds its lock,
 
 import contextlib
 import itertools
-from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import PurePosixPath
 
+import yaml
+
+from deadzone import places
 from deadzone.errors import NotGivenBackError
 from deadzone.plugins import DeadzoneError, TargetError
-from deadzone_kubernetes import jobs
+from deadzone.store.run import STUDY_FILE
+from deadzone_kubernetes import job_target
 from deadzone_kubernetes.api import errors
-from deadzone_kubernetes.api.cluster import Cluster, Object
+from deadzone_kubernetes.api.cluster import Cluster, Object, is_configured
 from deadzone_kubernetes.api.streams import Spot
 from deadzone_kubernetes.container.container import PodContainer
 from deadzone_kubernetes.lease import giving_back, originals
@@ -27,7 +30,7 @@ from deadzone_kubernetes.workload import METHODS, KubernetesWorkload
 
 JOBS, LEASES = "batch.{}_namespaced_job", "coordination.{}_namespaced_lease"
 
-OURS = f"{jobs.MANAGED_BY}={jobs.DEADZONE}"
+OURS = f"{job_target.MANAGED_BY}={job_target.DEADZONE}"
 """The label of what Deadzone makes."""
 
 Left = tuple[Lease, Callable[[], list[str]]]
@@ -64,9 +67,9 @@ def restore_cluster(
 
     Raises ClusterError where the cluster cannot even be asked.
     """
-    places = tuple(dict.fromkeys(namespaces)) or (cluster.default_namespace,)
+    looked_at = tuple(dict.fromkeys(namespaces)) or (cluster.default_namespace,)
     result = Restored()
-    search = _Search(cluster, places, only)
+    search = _Search(cluster, looked_at, only)
     # Locks last: those of the others have been given up by then.
     for lease, give_back in itertools.chain(_annotated(search), _jobs(search), _locks(search)):
         try:
@@ -129,14 +132,13 @@ class _Search:
 
     def unseen_in_words(self) -> list[str]:
         """What the account may not look at, in a sentence for the namespaces that are alike."""
-        whats = defaultdict[tuple[str, ...], list[str]](list)
+        alike: dict[tuple[str, ...], list[str]] = {}
         for what, namespaces in self.unseen.items():
-            whats[tuple(namespaces)].append(what)
+            alike.setdefault(tuple(namespaces), []).append(what)
         return [
             f"This account may not list {', '.join(kinds)} in {', '.join(namespaces)}: what was "
-            "left there is not known. `--namespace` names where to look; deploy/rbac.yaml holds "
-            "the verbs."
-            for namespaces, kinds in whats.items()
+            "left there is not known. `--namespace` names where to look."
+            for namespaces, kinds in alike.items()
         ]
 
 
@@ -144,17 +146,19 @@ def _annotated(search: _Search) -> Iterator[Left]:
     for kind, method in METHODS.items():
         for metadata in (item["metadata"] for item in search.objects(f"{kind}s", method)):
             if originals.ANNOTATION in (metadata.get("annotations") or {}):
-                workload = KubernetesWorkload(kind, metadata["namespace"], metadata["name"])
+                workload = KubernetesWorkload(
+                    search.cluster, kind, metadata["namespace"], metadata["name"]
+                )
                 name = lease_name(workload)
                 lease = Lease(search.cluster, workload.namespace, name, str(workload), RESTORER)
-                yield lease, partial(_restore, search.cluster, workload)
+                yield lease, partial(_restore, workload)
 
 
 def _jobs(search: _Search) -> Iterator[Left]:
     """The Jobs of sweeps, by namespace and the lock that their sweep holds while it lives."""
     sweeps: dict[tuple[str, str], list[str]] = {}
     for metadata in (job["metadata"] for job in search.objects("Jobs", JOBS, label_selector=OURS)):
-        lock = (metadata.get("labels") or {}).get(jobs.LEASE_LABEL)
+        lock = (metadata.get("labels") or {}).get(job_target.LEASE_LABEL)
         if lock and not metadata.get("deletionTimestamp"):
             sweeps.setdefault((metadata["namespace"], lock), []).append(metadata["name"])
     for (namespace, lock), names in sweeps.items():
@@ -170,19 +174,16 @@ def _locks(search: _Search) -> Iterator[Left]:
         namespace, name = lock["metadata"]["namespace"], lock["metadata"]["name"]
         if died_here(lock) or is_free(lock):
             sentence = f"lease/{name} in the namespace {namespace}: removed"
-            yield (
-                Lease(search.cluster, namespace, name, sentence, RESTORER),
-                partial(list, [sentence]),
-            )
+            lease = Lease(search.cluster, namespace, name, sentence, RESTORER)
+            yield lease, partial(list, [sentence])
 
 
-def _restore(cluster: Cluster, workload: KubernetesWorkload) -> list[str]:
-    original = originals.kept(workload.read(cluster), str(workload))
-    return restore_workload(cluster, workload, original) if original else []
+def _restore(workload: KubernetesWorkload) -> list[str]:
+    original = originals.kept(workload.read(), str(workload))
+    return restore_workload(workload, original) if original else []
 
 
 def restore_workload(
-    cluster: Cluster,
     workload: KubernetesWorkload,
     original: Original,
     timeout_s: float = giving_back.TIMEOUT_S,
@@ -193,17 +194,17 @@ def restore_workload(
     Whoever calls this holds the workload's lock.
     """
     with contextlib.suppress(errors.ClusterError, TargetError):
-        _stop_trials(cluster, workload, original)
-    return giving_back.give_back(cluster, workload, original, timeout_s)
+        _stop_trials(workload, original)
+    return giving_back.give_back(workload, original, timeout_s)
 
 
-def _stop_trials(cluster: Cluster, workload: KubernetesWorkload, original: Original) -> None:
+def _stop_trials(workload: KubernetesWorkload, original: Original) -> None:
     home = PurePosixPath(original.scratch)
-    for pod in workload.pods(cluster):
+    for pod in workload.pods():
         spot = Spot.of(pod, original.container)
         for lent in (None, home / "lent"):
             with contextlib.suppress(errors.ClusterError, TargetError):
-                if PodContainer(cluster, spot, home, lent).clean():
+                if PodContainer(workload.cluster, spot, home, lent).clean():
                     break
 
 
@@ -211,5 +212,48 @@ def _remove_jobs(cluster: Cluster, namespace: str, names: list[str]) -> list[str
     """Remove the Jobs of one sweep that is dead."""
     for name in names:
         with contextlib.suppress(errors.AbsentError):
-            jobs.remove(cluster, name, namespace)
+            job_target.remove(cluster, name, namespace)
     return [f"job/{name} in the namespace {namespace}: removed" for name in names]
+
+
+def restore_clusters(
+    context: str | None, namespaces: Sequence[str], note: Callable[[str], None]
+) -> list[Restored]:
+    """What was given back in each cluster that is asked for, or that a recorded run swept; nothing
+    where no cluster is named, as on most machines. context: of the kubeconfig. namespaces: those to
+    look in; empty for all. note: is told what takes a while."""
+    if not is_configured():
+        return []
+    clusters = _clusters(context, tuple(namespaces)).items()
+    return [restore_reachable(name, note, known, only=bool(namespaces)) for name, known in clusters]
+
+
+def _clusters(context: str | None, namespaces: tuple[str, ...]) -> dict[str | None, list[str]]:
+    """Contexts to look at, each with the namespaces asked for, else with those of recorded runs to
+    fall back to."""
+    clusters: dict[str | None, list[str]] = {context: list(namespaces)}
+    for recorded, namespace in _recorded():
+        if context in (None, recorded):
+            clusters.setdefault(recorded, list(namespaces)).extend(
+                () if namespaces else (namespace,)
+            )
+    return {name: list(dict.fromkeys(known)) for name, known in clusters.items()}
+
+
+def _recorded() -> Iterator[tuple[str | None, str]]:
+    """Context and namespace of each target in a cluster of a recorded run, those of its
+    environments too."""
+    for path in sorted(places.runs_folder().glob(f"*/*/{STUDY_FILE}")):
+        try:
+            text = path.read_text(encoding="utf-8")
+            study = yaml.safe_load(text) if "kind: kubernetes" in text else {}
+            environments = (study.get("environments") or {}).values()
+            targets = [
+                study.get("target"),
+                *(environment.get("target") for environment in environments),
+            ]
+        except (OSError, ValueError, TypeError, RecursionError, yaml.YAMLError, AttributeError):
+            continue
+        for target in targets:
+            if isinstance(target, dict) and target.get("kind") == "kubernetes":
+                yield target.get("context"), target.get("namespace") or "default"

@@ -6,6 +6,7 @@ be applied by `kubectl apply`, which would take from its owner what it leaves ou
 thread count that are set in two places drift apart; here both come from one treatment of one run.
 """
 
+import json
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -18,25 +19,31 @@ from deadzone.plugins import (
     UNCHANGED,
     Level,
     Limits,
+    Message,
+    RunFolder,
     TableError,
+    _,
     fill,
     format_level,
     is_number,
     placeholders,
 )
+from deadzone.report.document.display import Block, CommandBlock, Prose
 from deadzone.report.sweep.analysis import Analysis
-from deadzone.report.sweep.recommended import REQUEST_PERCENTILES, Usage
+from deadzone.report.sweep.recommended import (
+    REQUEST_PERCENTILES,
+    Usage,
+    recommended_levels,
+    usage,
+)
 from deadzone.study.design import limits_of
 from deadzone.study.target_spec import POD_LIMITS
 from deadzone.study.workload_specs import CommandWorkloadSpec
 from deadzone_kubernetes.container.resources import MEMORY, written
-from deadzone_kubernetes.specs import KubernetesTargetSpec
 
 KINDS = {"deployment": "Deployment", "statefulset": "StatefulSet"}
 """Workloads whose pods a patch can change; the resources of a bare pod are changed in place
 only."""
-
-API_VERSION = "apps/v1"
 
 LEAST_REQUEST_MILLICORES = 10
 """Less than a hundredth of a core is nothing a scheduler can place by."""
@@ -60,8 +67,7 @@ class Destination:
 def destination(
     analysis: Analysis, workload: str | None, container: str | None, namespace: str | None
 ) -> Destination:
-    """Where a patch goes: as said, else the container that the run changed and entered, else as the
-    study's target says.
+    """Where a patch goes: as said, else the container that the run changed and entered.
 
     Raises TableError if workload or container are said nowhere, or the workload is of a kind that
     has no pod template.
@@ -69,16 +75,12 @@ def destination(
     swept = swept_container(analysis.source.provenance)
     workload, container = workload or swept.workload, container or swept.container
     namespace = namespace or swept.namespace
-    target = analysis.source.study.target if analysis.source.study else None
-    if isinstance(target, KubernetesTargetSpec):
-        workload, container = workload or target.workload, container or target.container
-        namespace = namespace or target.namespace
     if not workload or not container:
         raise TableError(
             "The run does not say which container its setting is for; name it: --workload "
             "deployment/NAME --container NAME."
         )
-    kind, _, name = workload.partition("/")
+    kind, _slash, name = workload.partition("/")
     if kind not in KINDS or not name:
         known = " or ".join(f"{known}/NAME" for known in KINDS)
         raise TableError(
@@ -89,7 +91,7 @@ def destination(
 
 def swept_container(provenance: Mapping[str, Any]) -> Destination:
     """The container that a run says it swept; empty names where it says none."""
-    workload, _, namespace = str(provenance.get("workload") or "").partition(IN_NAMESPACE)
+    workload, _in, namespace = str(provenance.get("workload") or "").partition(IN_NAMESPACE)
     if not namespace:
         return Destination("", "")
     return Destination(workload, str(provenance.get("container") or ""), namespace)
@@ -112,7 +114,7 @@ def patch(
     """
     source = analysis.source
     assert source.study is not None
-    kind, _, name = where.workload.partition("/")
+    kind, _slash, name = where.workload.partition("/")
     resources = _cpu(limits_of(source.study, levels), levels, used.cores[percentile])
     _add_memory(resources, levels, source.provenance.get(MEMORY_REQUEST_BEFORE))
     container: dict[str, Any] = {"name": where.container, "resources": resources}
@@ -120,15 +122,12 @@ def patch(
         container["env"] = [
             {"name": variable, "value": value} for variable, value in environment.items()
         ]
-    metadata: dict[str, Any] = {
-        "name": name,
-        **({"namespace": where.namespace} if where.namespace else {}),
-    }
-    run = f"{source.study.study}/{source.run_id}"
+    by = {"deadzone.dev/recommended-by": f"{source.study.study}/{source.run_id}"}
+    metadata = {"name": name} | ({"namespace": where.namespace} if where.namespace else {})
     return {
-        "apiVersion": API_VERSION,
+        "apiVersion": "apps/v1",
         "kind": KINDS[kind],
-        "metadata": {**metadata, "annotations": {"deadzone.dev/recommended-by": run}},
+        "metadata": {**metadata, "annotations": by},
         "spec": {"template": {"spec": {"containers": [container]}}},
     }
 
@@ -152,7 +151,6 @@ def comments(
     assert advice is not None and source.study is not None
     how = "readings during" if used.sampled else "the means of"
     container = document["spec"]["template"]["spec"]["containers"][0]
-    set_here = {entry["name"] for entry in container.get("env", ())}
     lines = [
         f"{source.title or source.name}, run {source.run_id}",
         *str(advice.reason).splitlines(),
@@ -163,19 +161,13 @@ def comments(
     ]
     limit = limits_of(source.study, levels).cpu_limit
     if limit == NONE:
-        lines.append(
-            "limits.cpu: null removes the limit; the pod is Burstable then, not Guaranteed"
-        )
+        lines.append("limits.cpu: null removes the limit; the pod is Burstable then")
     if limit == UNCHANGED:
         lines.append("the study left the CPU limit as it was, and so does this patch")
-    unset = [
-        f"{name}={format_level(level)}" for name, level in levels.items() if name not in POD_LIMITS
-    ]
-    if unset and not set_here:
-        lines.append(
-            f"not in this patch: {', '.join(unset)}; name the variable that carries it: --env "
-            "NAME=FACTOR"
-        )
+    others = {name: level for name, level in levels.items() if name not in POD_LIMITS}
+    if others and not container.get("env"):
+        unset = ", ".join(f"{name}={format_level(level)}" for name, level in others.items())
+        lines.append(f"not in this patch: {unset}; --env NAME=FACTOR names what carries it")
     return lines
 
 
@@ -228,3 +220,78 @@ def _environment(
             )
         environment[variable] = format_level(levels[factor])
     return environment
+
+
+def consequences(analysis: Analysis) -> list[Message]:
+    """In whose manifest the setting of a container that was swept belongs, and for how many pods it
+    was measured; nothing where nothing is recommended for one."""
+    provenance = analysis.source.provenance
+    where, at_level = swept_container(provenance), provenance.get("pods_at_level") or []
+    said: list[Message] = []
+    if analysis.stopped or analysis.advice is None or not where.container:
+        return said
+    if owner := provenance.get("applied_by"):
+        text = _(
+            "{manager} applies the manifest of {workload}: change the limits and requests there. A "
+            "`kubectl patch` lasts until it is applied again.",
+            manager=owner,
+            workload=where.workload,
+        )
+        said.append(text)
+    if len(at_level) > 1:
+        text = _("The setting is for one pod; {n} pods were at it at once.", n=len(at_level))
+        said.append(text)
+    return said
+
+
+def applied(analysis: Analysis) -> list[Block]:
+    """The command that applies the setting to the container that a run swept, or what its owner's
+    manifest is to have, and what follows from it; nothing where there is no command."""
+    source = analysis.source
+    where = swept_container(source.provenance)
+    if analysis.stopped or not (analysis.advice and source.folder and where.container):
+        return []
+    try:
+        levels = recommended_levels(analysis)
+        used = usage(RunFolder(source.folder), levels, source.analysed)
+        document = patch(analysis, levels, used, destination(analysis, None, None, None))
+    except TableError:
+        return []
+    change = {"spec": document["spec"]}
+    lines = [f"{_kubectl_patch(where)} -p '{json.dumps(change, separators=(',', ':'))}'"]
+    if source.provenance.get("applied_by"):
+        lines = yaml.safe_dump(change, sort_keys=False).splitlines()
+    told = consequences(analysis)
+    blocks: list[Block] = [CommandBlock(tuple(lines), _("Apply it"))]
+    return [*blocks, Prose(tuple(told))] if told else blocks
+
+
+def _kubectl_patch(where: Destination) -> str:
+    kind, _slash, name = where.workload.partition("/")
+    namespace = f" -n {where.namespace}" if where.namespace else ""
+    return f"kubectl{namespace} patch {kind} {name}"
+
+
+def printed(
+    analysis: Analysis,
+    levels: Mapping[str, Level],
+    used: Usage,
+    *,
+    workload: str | None,
+    container: str | None,
+    namespace: str | None,
+    percentile: int,
+    variables: Mapping[str, str],
+    as_json: bool,
+) -> str:
+    """What `deadzone recommend --manifest` prints: the patch, with what is to be known of it as
+    comments, or as JSON alone."""
+    where = destination(analysis, workload, container, namespace)
+    document = patch(analysis, levels, used, where, percentile=percentile, variables=variables)
+    if as_json:
+        return json.dumps(document) + "\n"
+    said = comments(analysis, levels, used, percentile, document)
+    said += map(str, consequences(analysis))
+    if not analysis.source.provenance.get("applied_by"):
+        said.append(f"apply: {_kubectl_patch(where)} --patch-file FILE")
+    return manifest(document, said)

@@ -2,64 +2,32 @@
 than the trial says."""
 
 from deadzone.plugins import TargetError
-from deadzone_kubernetes.api.cluster import Cluster, Object
-from deadzone_kubernetes.api.errors import MissingVerbError
-from deadzone_kubernetes.workload import KubernetesWorkload, label_selector, pods_of
+from deadzone_kubernetes.api.cluster import Object
+from deadzone_kubernetes.workload import KubernetesWorkload, is_ending, label_selector, pods_of
 
 
-def check(cluster: Cluster, workload: KubernetesWorkload, pod: Object, *, is_all: bool) -> None:
+def check(workload: KubernetesWorkload, pod: Object, *, is_all: bool) -> None:
     """Raise TargetError where a Service of a swept pod sends to pods that are not at the level of a
-    trial.
-
-    is_all: whether every pod of the workload is at the level. Where the account may not look at
-    Services, each pod of the workload counts as reached.
-    """
-    own = {other["metadata"]["name"] for other in workload.pods(cluster)}
-    at_level = own if is_all else {pod["metadata"]["name"]}
-    try:
-        services = services_of(cluster, workload.namespace, pod)
-    except MissingVerbError:
-        _refuse(workload, "its clients", own - at_level, own)
-        return
-    for service in services:
-        name, selector = (
-            service["metadata"]["name"],
-            label_selector({"matchLabels": service["spec"]["selector"]}),
-        )
-        reached = {
-            other["metadata"]["name"]
-            for other in pods_of(cluster, f"service/{name}", workload.namespace, selector)
-            if not other["metadata"].get("deletionTimestamp")
-            and (other.get("status") or {}).get("phase") not in ("Succeeded", "Failed")
-        }
-        _refuse(workload, f"the Service {name}", reached - at_level, own)
-
-
-def _refuse(workload: KubernetesWorkload, who: str, beside: set[str], own: set[str]) -> None:
-    if strangers := sorted(beside - own):
-        raise TargetError(
-            f"A load through {who} reaches pods that are not of {workload} too: "
-            f"{', '.join(strangers)}. Their limits stay as they are, so the measurement would be "
-            "of both. Measure through a Service whose selector fits the workload alone."
-        )
-    if beside:
-        raise TargetError(
-            f"A load through {who} reaches {len(own)} pods of {workload}, and one of them would be "
-            "at the level of a trial. Write `pods: all` under target, then all are, or scale it "
-            f"down first: `kubectl -n {workload.namespace} scale {workload.kind}/{workload.name} "
-            "--replicas=1`."
-        )
-
-
-def services_of(cluster: Cluster, namespace: str, pod: Object) -> list[Object]:
-    """The Services whose selector fits a pod. Raises MissingVerbError where the account may not
-    look."""
-    what = f"list the Services in the namespace {namespace}"
+    trial. is_all: whether every pod of the workload is at the level."""
+    at_level = set(map(_name, workload.pods())) if is_all else {_name(pod)}
+    what, method = f"list the Services of {workload}", "core.list_namespaced_service"
     labels = pod["metadata"].get("labels") or {}
-    services = cluster.call(what, "core.list_namespaced_service", namespace)["items"]
-    return [
-        service
-        for service in services
-        if (service["spec"].get("selector") or {}).items() <= labels.items()
-        and service["spec"].get("selector")
-    ]
+    for service in workload.cluster.call(what, method, workload.namespace)["items"]:
+        selector, where = service["spec"].get("selector"), f"the Service {_name(service)}"
+        if not selector or not selector.items() <= labels.items():
+            continue
+        fits = label_selector({"matchLabels": selector})
+        every = pods_of(workload.cluster, where, workload.namespace, fits)
+        running = [one for one in every if one["status"].get("phase") in ("Pending", "Running")]
+        reached = {_name(one) for one in running if not is_ending(one)}
+        if beside := sorted(reached - at_level):
+            scale = f"kubectl -n {workload.namespace} scale {workload.kind}/{workload.name}"
+            raise TargetError(
+                f"A load through {where} reaches {len(reached)} pods, and these would not be at "
+                f"the level of a trial: {', '.join(beside)}. Write `pods: all` under target, scale "
+                f"it down first (`{scale} --replicas=1`), or use a Service of {workload} alone."
+            )
+
+
+def _name(found: Object) -> str:
+    return str(found["metadata"]["name"])

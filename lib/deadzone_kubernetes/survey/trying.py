@@ -6,13 +6,14 @@ of now (Kubernetes documentation, "Deployments", "Max Surge", and "Resource Quot
 """
 
 import contextlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from deadzone.plugins import Limits, TargetError
 from deadzone_kubernetes.api.cluster import Cluster, Object
 from deadzone_kubernetes.api.errors import MissingVerbError, RefusedError
 from deadzone_kubernetes.container import resources
 from deadzone_kubernetes.container.resources import Resources
+from deadzone_kubernetes.lease.originals import Original
 from deadzone_kubernetes.workload import (
     DEPLOYMENT,
     POD,
@@ -26,83 +27,101 @@ EXCEEDED = "exceeded quota"
 
 
 def try_levels(
-    cluster: Cluster,
     workload: KubernetesWorkload,
-    container: str,
-    original: Resources,
+    original: Original,
     pods: Sequence[Object],
     levels: Sequence[Limits],
     change: str,
-) -> list[str]:
-    """Ask whether each level may be; returns what a person should know of them before the sweep.
+    note: Callable[[str], None],
+) -> None:
+    """Ask whether each level may be.
 
     original: what the template has. pods: those that are at the level of a trial. levels: limits
-    and requests. change: how they are put in force, as the target says.
+    and requests. change: how they are put in force, as the target says. note: told of a QoS class
+    that changes.
 
     Raises TargetError where one may not: by validation, a quota, a range, an admission policy, or a
     budget.
     """
     rolled: list[Resources] = []
     for level in levels:
-        must = resources.required(original, level)
-        wanted = [_by_resize(pod, container, must) for pod in pods]
-        if change != "patch" and None not in wanted:
-            for pod, amounts in zip(pods, wanted, strict=True):
-                assert amounts is not None
-                try_resize(cluster, pod, container, amounts)
-        elif workload.kind != POD and change != "resize":
-            rolled.append(resources.for_template(original, level))
+        must = resources.required(original.resources, level)
+        why_not = None if change != "patch" else "the study says so"
+        for pod in pods if why_not is None else ():
+            why_not = why_not or _why_no_resize(workload.cluster, pod, original.container, must)
+        if not why_not:
+            continue
+        if change == "resize" or workload.kind == POD:
+            instead = "target.change: auto or patch" if workload.kind != POD else "its Deployment"
+            raise TargetError(
+                f"The resources of {workload} cannot be changed to {must} by a resize: "
+                f"{why_not.rstrip('.')}. Use {instead}."
+            )
+        rolled.append(resources.for_template(original.resources, level))
     if not rolled:
-        return []
-    manifest = workload.read(cluster)
+        return
+    manifest = workload.read()
+    now = pods[0]["status"]["qosClass"]
     for template in rolled:
-        try_rollout(cluster, workload, manifest, container, template)
-    try_eviction(cluster, workload, manifest)
-    pod = {"spec": workload.template(manifest)}
-    now = resources.qos_class(pod["spec"]["containers"])
-    classes = ((amounts, resources.qos_class_with(pod, container, amounts)) for amounts in rolled)
-    return [
-        f"with {amounts} the pods of {workload} are of the QoS class {other}, now {now}"
-        for amounts, other in classes
-        if other != now
-    ]
+        other = try_rollout(workload, manifest, original.container, template)
+        if other not in (None, now):
+            note(f"with {template} the pods of {workload} are of the QoS class {other}, now {now}")
+    try_eviction(workload, manifest)
+
+
+def _why_no_resize(cluster: Cluster, pod: Object, name: str, must: Resources) -> str | None:
+    """Why a pod's container cannot be resized; None where it can be."""
+    container = container_of(pod["spec"], name, pod["metadata"]["name"])
+    if why_not := resources.why_not_resizable(container, must):
+        return why_not
+    before = Resources.of(container, must.names)
+    try:
+        try_resize(cluster, pod, name, resources.for_resize(pod, must, before))
+    except RefusedError as error:
+        return str(error)
+    return None
 
 
 def try_rollout(
-    cluster: Cluster,
     workload: KubernetesWorkload,
     manifest: Object,
     container: str,
     level: Resources,
-) -> None:
-    """Ask for a template with a level, and for a pod of it beside those of now.
+) -> str | None:
+    """Ask for a template with a level, and for a pod of it beside those of now; the QoS class that
+    this pod would have.
 
     Raises TargetError where the server refuses one. A quota is no obstacle where an old pod ends
-    first. An account without the verb to make pods is not told of quotas and ranges.
+    first. An account without the verb to make pods is not told of quotas, ranges and classes.
     """
-    made = workload.patch_template(cluster, container, level, manifest, dry_run=True)["spec"]
+    made = workload.patch_template(container, level, manifest, dry_run=True)["spec"]
     template, what = made["template"], f"make a pod of {workload} with {level} beside those of now"
     claims = [
         {"name": name, "persistentVolumeClaim": {"claimName": name}}
         for name in (claim["metadata"]["name"] for claim in made.get("volumeClaimTemplates") or [])
     ]
-    volumes = [*(template["spec"].get("volumes") or []), *claims]
     pod = {
         "metadata": {**template["metadata"], "generateName": f"{workload.name}-"},
-        "spec": {**template["spec"], "volumes": volumes},
+        "spec": {
+            **template["spec"],
+            "volumes": [*(template["spec"].get("volumes") or []), *claims],
+        },
     }
+    method = "core.create_namespaced_pod"
     try:
         with contextlib.suppress(MissingVerbError):
-            cluster.call(what, "core.create_namespaced_pod", workload.namespace, pod, dry_run="All")
+            tried = workload.cluster.call(what, method, workload.namespace, pod, dry_run="All")
+            return str(tried["status"]["qosClass"])
     except RefusedError as error:
         if EXCEEDED not in str(error) or not _ends_pods_first(workload, manifest):
             raise TargetError(
                 f"{error} Nothing was changed. Use other levels, target.change: resize, or ask for "
                 "more room."
             ) from error
+    return None
 
 
-def try_eviction(cluster: Cluster, workload: KubernetesWorkload, manifest: Object) -> None:
+def try_eviction(workload: KubernetesWorkload, manifest: Object) -> None:
     """Ask for a pod to be taken away, where a rollout takes one away before it makes another.
 
     The API server lets a rollout do so, for budgets bind evictions alone (Kubernetes documentation,
@@ -111,13 +130,15 @@ def try_eviction(cluster: Cluster, workload: KubernetesWorkload, manifest: Objec
     """
     if not _ends_pods_first(workload, manifest):
         return
-    for pod in workload.pods(cluster)[-1:]:
+    for pod in workload.pods()[-1:]:
         named = {key: pod["metadata"][key] for key in ("name", "namespace")}
         what = f"take a pod of {workload} away before another is there, as its rollout does"
         method = "core.create_namespaced_pod_eviction"
         try:
             with contextlib.suppress(MissingVerbError):
-                cluster.call(what, method, *named.values(), {"metadata": named}, dry_run="All")
+                workload.cluster.call(
+                    what, method, *named.values(), {"metadata": named}, dry_run="All"
+                )
         except RefusedError as error:
             raise TargetError(
                 f"{error} Nothing was changed. Use target.change: resize, or a strategy that makes "
@@ -133,10 +154,3 @@ def _ends_pods_first(workload: KubernetesWorkload, manifest: Object) -> bool:
     share, replicas = str(rolling["maxUnavailable"]), int(manifest["spec"].get("replicas", 1))
     percent = share.removesuffix("%")
     return (float(percent) * replicas / 100 if percent != share else float(share)) >= 1
-
-
-def _by_resize(pod: Object, name: str, must: Resources) -> Resources | None:
-    """What a pod's container is resized to; None where it cannot be."""
-    container = container_of(pod["spec"], name, pod["metadata"]["name"])
-    why_not = resources.why_not_resizable(pod, container, must)
-    return None if why_not else resources.for_resize(pod, container, must)

@@ -65,16 +65,14 @@ class Look:
         written = before["metadata"].get("managedFields") or []
         changes = []
         for path in {**was, **has}:
-            # a shell that is lent, or a user who looks; a write of ours whose answer was lost
-            if was.get(path) == has.get(path) or EPHEMERAL in path or _is_of_sweep(now, path):
+            # a write of ours whose answer was lost
+            is_ours_alone = is_ours(now, path) and any(entries(now, path))
+            # a shell that is lent, or a user who looks
+            if was.get(path) == has.get(path) or EPHEMERAL in path or is_ours_alone:
                 continue
             who = owner_of(now, path, written) or unknown
             changes.append(Change(_said(path, was.get(path), has.get(path)), who))
         return changes
-
-
-def _is_of_sweep(manifest: Object, path: Path) -> bool:
-    return is_ours(manifest, path) and any(entries(manifest, path))
 
 
 def _said(path: Path, before: object, now: object) -> str:

@@ -8,7 +8,7 @@ import pytest
 from deadzone_kubernetes.container.identity import identity
 from deadzone_kubernetes.workload import KubernetesWorkload
 
-WORKLOAD = KubernetesWorkload("deployment", "shop", "burner")
+WORKLOAD = KubernetesWorkload(None, "deployment", "shop", "burner")
 
 CONTAINERS = [
     {

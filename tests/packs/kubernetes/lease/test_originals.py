@@ -6,8 +6,7 @@ import pytest
 
 from deadzone.errors import TargetError
 from deadzone_kubernetes.container.resources import Resources
-from deadzone_kubernetes.lease.originals import ANNOTATION, FILE, Original, kept
-from deadzone_kubernetes.workload import KubernetesWorkload
+from deadzone_kubernetes.lease.originals import ANNOTATION, Original, kept
 
 pytestmark = pytest.mark.kept
 
@@ -43,13 +42,3 @@ def test_without_an_annotation_there_is_nothing_to_give_back():
 def test_a_damaged_annotation_is_refused_with_what_it_says(text):
     with pytest.raises(TargetError, match="cannot be read, so what it had before is not known"):
         kept({"metadata": {"annotations": {ANNOTATION: text}}}, "deployment/w")
-
-
-def test_two_workloads_of_a_run_keep_what_they_had_in_files_of_their_own():
-    workloads = [
-        KubernetesWorkload("deployment", "one", "encoder"),
-        KubernetesWorkload("statefulset", "one", "encoder"),
-        KubernetesWorkload("deployment", "other", "encoder"),
-        KubernetesWorkload("deployment", "one", "decoder"),
-    ]
-    assert len({FILE.format(workload) for workload in workloads}) == 4

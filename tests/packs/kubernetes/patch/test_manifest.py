@@ -15,7 +15,7 @@ from deadzone.report.sweep.source import load_source
 from deadzone.store.run import RunFolder
 from deadzone.study.loading import parse_study
 from deadzone_kubernetes.patch import manifest
-from deadzone_kubernetes.patch.applied import application, applied
+from deadzone_kubernetes.patch.manifest import applied, consequences
 from deadzone_kubernetes.specs import KubernetesTargetSpec
 
 STUDY = """
@@ -84,7 +84,7 @@ def test_a_limit_that_the_study_left_alone_is_left_alone(repository):
     analysis = analyse(replace(source, study=source.study.model_copy(update={"target": pod})))
     levels = {"threads": 2}
     used = usage(run, levels, analysis.source.analysed)
-    where = manifest.destination(analysis, None, None, None)
+    where = manifest.destination(analysis, "deployment/encoder", "main", "media")
     document = manifest.patch(analysis, levels, used, where)
     container = container_of(document)
     assert container["resources"] == {"requests": {"cpu": "1800m"}}
@@ -182,16 +182,9 @@ def swept_with(run, **provenance):
     """The answer to a run, as if its sweep had met these in the cluster."""
     source = load_source(str(run.folder))
     met = {**source.provenance, **SHOP, **provenance}
-    return application(analyse(replace(source, provenance=met))).consequences
+    return consequences(analyse(replace(source, provenance=met)))
 
 
-def test_what_autoscalers_do_at_the_setting_is_said(repository):
-    scalers = [
-        {"kind": "VerticalPodAutoscaler", "name": "right"},
-        {"kind": "HorizontalPodAutoscaler", "name": "encoder"},
-    ]
-    said = swept_with(write(repository), pods_at_level=["a", "b"], autoscalers=scalers)
-    assert said[0] == "The setting is for one pod; 2 pods were at it at once."
-    assert "VerticalPodAutoscaler right" in said[1] and "this setting does not last" in said[1]
-    assert "of 1.80 cores now; a pod used 1.40 under the load of the trials" in said[2]
-    assert len(said) == 3
+def test_for_how_many_pods_it_was_measured_is_said(repository):
+    said = swept_with(write(repository), pods_at_level=["a", "b"])
+    assert said == ["The setting is for one pod; 2 pods were at it at once."]

@@ -22,4 +22,4 @@ def test_which_rollouts_end_pods_first(kind, replicas, unavailable, ends_first):
     rolling = {"maxUnavailable": unavailable, "maxSurge": "25%"}
     strategy = {"strategy": {} if unavailable is None else {"rollingUpdate": rolling}}
     manifest = {"spec": {"replicas": replicas, **strategy}}
-    assert _ends_pods_first(KubernetesWorkload(kind, "shop", "api"), manifest) == ends_first
+    assert _ends_pods_first(KubernetesWorkload(None, kind, "shop", "api"), manifest) == ends_first

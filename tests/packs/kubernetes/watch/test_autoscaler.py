@@ -1,12 +1,14 @@
 """Which autoscalers change a workload."""
 
+from dataclasses import replace
+
 import pytest
 
 from deadzone_kubernetes.api.errors import AbsentError, MissingVerbError
 from deadzone_kubernetes.watch import autoscaler
 from deadzone_kubernetes.workload import KubernetesWorkload
 
-API = KubernetesWorkload("deployment", "shop", "api")
+API = KubernetesWorkload(None, "deployment", "shop", "api")
 
 OWNED = {"ownerReferences": [{"kind": "ScaledObject", "name": "api", "uid": "of-keda"}]}
 
@@ -35,9 +37,6 @@ class Recorded:
         self.held = {**absent, **held}
 
     def call(self, what, method, *arguments):
-        if method == "custom.get_api_resources":
-            there = [{"name": name} for name, one in self.held.items() if one is not None]
-            return {"resources": there}
         answer = self.held.get(arguments[-1], [])
         if isinstance(answer, Exception):
             raise answer
@@ -45,7 +44,10 @@ class Recorded:
 
 
 def names(cluster, note=lambda sentence: None):
-    return [f"{one.kind.name} {one.name}" for one in autoscaler.at_work(cluster, API, note)]
+    return [
+        f"{one.kind.name} {one.name}"
+        for one in autoscaler.at_work(replace(API, cluster=cluster), note)
+    ]
 
 
 @pytest.mark.parametrize(
@@ -81,8 +83,15 @@ def test_where_the_account_may_not_look_it_is_said():
     ]
 
 
-def test_one_of_keda_that_cannot_be_seen_cannot_be_held():
+def test_one_of_keda_that_cannot_be_seen_is_named_by_what_made_it():
     held = Recorded(horizontalpodautoscalers=[horizontal(**OWNED)])
-    found = autoscaler.at_work(held, API, lambda sentence: None)
+    found = autoscaler.at_work(replace(API, cluster=held), lambda sentence: None)
     with pytest.raises(autoscaler.TargetError, match="annotate scaledobject api"):
-        autoscaler.check(found, API, is_paused=True)
+        autoscaler.check(found, API)
+
+
+def test_one_that_is_held_at_one_number_of_pods_changes_nothing():
+    held = horizontal()
+    assert names(Recorded(horizontalpodautoscalers=[held])) == ["HorizontalPodAutoscaler hpa"]
+    held["spec"]["maxReplicas"] = 1
+    assert names(Recorded(horizontalpodautoscalers=[held])) == []
