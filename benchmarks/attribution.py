@@ -118,7 +118,7 @@ def _row(cause: str, verdicts: list[Verdict]) -> str:
     wrong = sum(bool(set(v.result.confirmed) - {planted}) for v in verdicts)
     denied = sum(planted in v.result.named("excluded") for v in verdicts)
     left = sum(bool(v.result.named("undecided")) for v in verdicts)
-    slower = np.median([v.result.slowdown.difference for v in verdicts])
+    slower = np.median([v.result.slowdown["difference_s"] for v in verdicts])
     share = "-"
     if planted:
         share = f"{100 * np.median([v.result.of(planted)['share'] for v in verdicts]):.0f} %"

@@ -64,9 +64,9 @@ INSIDE = (
     r"deadzone\.verbs\.display\.Worded",
     r"deadzone\.analysis\.objectives\.feasibility\.Feasibility",
     r"deadzone\.analysis\.(finding\.Finding|phases\.power\.ReplicatesNeeded)",
-    r"deadzone_load\.capacity\.(reversal\.Reversal|cold_start\.ColdStart)",
+    r"deadzone_load\.capacity\.reversal\.Reversal",
     r"deadzone_profiles\.(model\.Profile|run_profiles\.RunProfiles|pairing\.(Pair|Basis))",
-    r"deadzone_services\.attribution\.(measures\.Measure|hypotheses\.Case|equivalence\.Margin|environments\.Roles)",
+    r"deadzone_services\.attribution\.(side_by_side\.Margin|environments\.Roles)",
 )
 """Records that a result is made of and that a user meets as its tables and sentences."""
 nitpick_ignore_regex = [("py:.*", name) for name in (r"(?!deadzone).*", *INSIDE)]

@@ -18,5 +18,5 @@ PACK = Pack(
     },
     next_rates="deadzone_load.rate_search:next_rates",
     capacities="deadzone_load.rate_search:capacities",
-    verbs={"capacity": "deadzone_load.verb:capacity"},
+    verbs={"capacity": "deadzone_load.capacity.load_test:capacity"},
 )

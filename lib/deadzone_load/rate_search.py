@@ -84,22 +84,13 @@ class Search:
         one_sided = (self.low > 0) != (self.high < math.inf)
         step = min(self.step**2, WIDEST_STEP) if one_sided else self.step
         if outcome != "met":
-            repeated, not_sent = rate == self.high, outcome == "not_sent"
-            return replace(
-                self, step=step, high=rate, missed_at=row, repeated=repeated, not_sent=not_sent
-            )
+            again, not_sent = rate == self.high, outcome == "not_sent"
+            missed = replace(self, step=step, missed_at=row, repeated=again, not_sent=not_sent)
+            return replace(missed, high=rate)
         if rate < self.high:
             return replace(self, step=step, low=rate, found_at=row)
         # The miss was no miss: the search goes on above it.
-        return replace(
-            self,
-            step=1 + self.within,
-            low=rate,
-            high=math.inf,
-            found_at=row,
-            missed_at=None,
-            repeated=False,
-        )
+        return Search(self.within, self.begin, 1 + self.within, low=rate, found_at=row)
 
 
 def _written(rate: float) -> float:
@@ -127,13 +118,11 @@ def searches_of(
         if status == "lost":
             continue
         if searches[-1].next_rate is None:
-            searches.append(
-                Search(how.within, searches[-1].low or searches[-1].high, 1 + how.within)
-            )
-        not_sent = status != "ok" and error.startswith(NOT_OF_THE_SERVER)
-        outcome: Outcome = (
-            "not_sent" if not_sent else "met" if status == "ok" and good else "missed"
-        )
+            begin = searches[-1].low or searches[-1].high
+            searches.append(Search(how.within, begin, 1 + how.within))
+        outcome: Outcome = "met" if status == "ok" and good else "missed"
+        if status != "ok" and error.startswith(NOT_OF_THE_SERVER):
+            outcome = "not_sent"
         searches[-1] = searches[-1].with_outcome(float(rate), outcome, int(row))
     return searches
 
@@ -166,16 +155,10 @@ def searches_in(study: Study, table: pd.DataFrame) -> list[tuple[Treatment, list
     """The searches of every treatment of a resolved study. table: its trials so far without
     warm-up; may be empty."""
     assert study.search is not None
-    bounds = bounds_of(study)
-    return [
-        (
-            treatment,
-            searches_of(
-                rows_at(table, treatment.levels) if len(table) else table, bounds, study.search
-            ),
-        )
-        for treatment in treatments(study)
-    ]
+    bounds, how = bounds_of(study), study.search
+    rows = (rows_at(table, one.levels) if len(table) else table for one in treatments(study))
+    searches = [searches_of(own, bounds, how) for own in rows]
+    return [*zip(treatments(study), searches, strict=True)]
 
 
 def capacities(study: Study, trials: pd.DataFrame) -> pd.DataFrame:
@@ -197,17 +180,12 @@ def capacities(study: Study, trials: pd.DataFrame) -> pd.DataFrame:
             row[CAPACITY], row["missed_rps"] = search.low or math.nan, search.high
             row["limited_by"] = _limit(search, table, bounds_of(study))
             if not search.low:
-                row["status"], row["error"] = (
-                    "failed",
-                    _("not even {rate:count} requests/s meet the objectives", rate=search.high),
-                )
+                none = _("not even {rate:count} requests/s meet the objectives", rate=search.high)
+                row["status"], row["error"] = "failed", none
             rows.append(row)
     columns = [*table.columns, CAPACITY, "missed_rps", "limited_by"]
-    return (
-        pd.DataFrame(rows, columns=columns)
-        .astype(table.dtypes)
-        .sort_values("trial", ignore_index=True)
-    )
+    found = pd.DataFrame(rows, columns=columns).astype(table.dtypes)
+    return found.sort_values("trial", ignore_index=True)
 
 
 def _limit(search: Search, table: pd.DataFrame, bounds: Sequence[Objective]) -> str:

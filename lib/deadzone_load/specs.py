@@ -150,14 +150,5 @@ class LoadWorkloadSpec(WorkloadSpec):
 
     def templates(self) -> Iterator[str]:
         """Every text in which placeholders are filled in."""
-        return texts_in(
-            [
-                self.url,
-                self.body,
-                self.send_to,
-                self.subscribe,
-                self.on_open,
-                self.headers,
-                self.env,
-            ]
-        )
+        texts = [self.url, self.body, self.send_to, self.subscribe, self.on_open]
+        return texts_in([*texts, self.headers, self.env])

@@ -9,7 +9,6 @@ import json
 import shutil
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -99,15 +98,15 @@ class LoadWorkload(Workload):
 
     def plan(self, levels: Mapping[str, Level]) -> LoadPlan:
         """What the generator is told for these levels."""
-        spec, values = self._spec, {**levels, **KEPT}
-        same = {
-            field.name: getattr(spec, field.name)
-            for field in fields(LoadPlan)
-            if field.name != "seed"
+        values = {**levels, **KEPT}
+        told = {
+            name: getattr(self._spec, name)
+            for name in LoadPlan.__dataclass_fields__
+            if name != "seed"
         }
-        numbers = {name: float(levels.get(name, same[name] or 0.0)) for name in FIELD_FACTORS}
-        texts = {name: filled(same[name], values) for name in TEXTS}
-        return LoadPlan(**{**same, **numbers, **texts, "connections": int(numbers["connections"])})
+        told |= {name: float(levels.get(name, told[name] or 0.0)) for name in FIELD_FACTORS}
+        told |= {name: filled(told[name], values) for name in TEXTS}
+        return LoadPlan(**{**told, "connections": int(told["connections"])})
 
     def outcome(self, measurement: Measurement, scratch: Path) -> Outcome:
         """What the generator recorded, and why the trial failed, if it did."""
@@ -115,12 +114,8 @@ class LoadWorkload(Workload):
         try:
             document = json.loads((scratch / "load-result.json").read_text(encoding="utf-8"))
         except (OSError, ValueError):
-            reason = (
-                measurement.stderr.strip() or f"exit code {measurement.exit_code}"
-            ).splitlines()[-1]
-            return Outcome(
-                failure=f"the generator stopped: {reason}", death_is_result=ends_with_server
-            )
+            stopped = f"the generator stopped: {_last_line(measurement)}"
+            return Outcome(failure=stopped, death_is_result=ends_with_server)
         return Outcome(
             document["responses"],
             document["failure"],
@@ -130,16 +125,18 @@ class LoadWorkload(Workload):
         )
 
 
+def _last_line(measurement: Measurement) -> str:
+    """The last thing that a generator said."""
+    said = measurement.stderr.strip() or measurement.stdout.strip()
+    return (said or f"exit code {measurement.exit_code}").splitlines()[-1]
+
+
 def check_rates(
     spec: LoadWorkloadSpec, factors: Sequence[str], treatments: Sequence[Mapping[str, Level]]
 ) -> None:
     """Raise StudyError where a load has no rate, or a level of a field is no positive number."""
-    if (
-        spec.mode == "constant"
-        and spec.driver == "deadzone"
-        and spec.rate is None
-        and "rate" not in factors
-    ):
+    is_given = spec.rate is not None or "rate" in factors
+    if spec.mode == "constant" and spec.driver == "deadzone" and not is_given:
         raise StudyError("workload.rate is missing: give it, or make rate a factor.")
     for levels in treatments:
         for name in FIELD_FACTORS:
@@ -235,14 +232,8 @@ class ScriptedLoad(Workload):
 
     def _k6(self, scratch: Path) -> tuple[str, ...]:
         options = ("--quiet", "--no-color", "--no-usage-report", "--summary-trend-stats", TREND)
-        return (
-            self._program,
-            "run",
-            *options,
-            "--summary-export",
-            str(scratch / SUMMARY),
-            str(self._script),
-        )
+        summary = ("--summary-export", str(scratch / SUMMARY))
+        return (self._program, "run", *options, *summary, str(self._script))
 
     def _locust(self, env: Mapping[str, str], url: str) -> tuple[str, ...]:
         users = ("-u", env["USERS"], "-r", env["USERS"], "-t", f"{float(env['DURATION_S']):g}s")
@@ -255,22 +246,15 @@ class ScriptedLoad(Workload):
         spec, is_k6 = self._spec, self._spec.driver == K6
         fine = (0, K6_THRESHOLD_FAILED) if is_k6 else (0, LOCUST_FAILURES)
         if measurement.exit_code not in fine:
-            reason = (
-                measurement.stderr.strip() or measurement.stdout.strip() or "nothing"
-            ).splitlines()[-1]
-            return Outcome(
-                failure=f"{spec.driver} ended with exit code {measurement.exit_code}: {reason}"
-            )
-        summary = scratch / SUMMARY
+            ended = f"{spec.driver} ended with exit code {measurement.exit_code}"
+            return Outcome(failure=f"{ended}: {_last_line(measurement)}")
         try:
-            row = (
-                _k6_row(summary, spec.latency_metric) if is_k6 else _locust_row(measurement.stdout)
-            )
+            summary = _k6_row(scratch / SUMMARY, spec.latency_metric) if is_k6 else None
+            row = summary or _locust_row(measurement.stdout)
         except (FormatError, OSError) as error:
             return Outcome(failure=f"{spec.driver} left no summary: {error}")
-        responses = {
-            name: float(row[name]) for name in SCRIPT_RESPONSES if row.get(name) is not None
-        }
+        known = {name: row[name] for name in SCRIPT_RESPONSES if row.get(name) is not None}
+        responses = {name: float(value) for name, value in known.items()}
         return Outcome(responses, _failure(spec.driver, responses))
 
 
@@ -306,15 +290,10 @@ def _locust_row(printed: str) -> dict[str, Any]:
     last seconds."""
     path = Path("what Locust printed")
     entries = parse_json(printed, path, LOCUST)
-    if not entries:
-        return {"requests": 0, "errors": 0}
-    row = requests_of(entries, path)
+    row = requests_of(entries, path) if entries else {"requests": 0, "errors": 0}
     answered = row["requests"] - (row["errors"] or 0)
-    return {
-        **row,
-        "requests": answered,
-        "achieved_rate": answered / row["wall_s"] if row["wall_s"] else None,
-    }
+    rate = {"achieved_rate": answered / row["wall_s"]} if row.get("wall_s") else {}
+    return {**row, "requests": answered, **rate}
 
 
 def _failure(driver: str, responses: Mapping[str, float]) -> str | None:

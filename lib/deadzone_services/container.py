@@ -62,7 +62,7 @@ class ContainerTarget(Target):
         self._spec = spec
         self.scratch = Path(os.devnull)
         self._engine = ""
-        self._limit_options: tuple[str, ...] = ()
+        self._limits: list[str] = []
         self.inner_port = spec.port
         """Port on which the service listens inside, where the study says so."""
         self._running: ServiceContainer | None = None
@@ -71,7 +71,7 @@ class ContainerTarget(Target):
     def __enter__(self) -> Self:
         self._engine = find_engine(self._spec.engine)
         remove_left_containers(self._engine)
-        image = ask(self._engine, "image", "inspect", "--format", "{{.Id}}", self._spec.image)
+        image = self._image()
         if image.returncode:
             raise TargetError(
                 f"{self._engine} has no image {self._spec.image!r}: {last_words(image)}. Build it "
@@ -79,6 +79,9 @@ class ContainerTarget(Target):
             )
         self.scratch = make_scratch()
         return self
+
+    def _image(self) -> subprocess.CompletedProcess[str]:
+        return ask(self._engine, "image", "inspect", "--format", "{{.Id}}", self._spec.image)
 
     def __exit__(self, *raised: Any) -> None:
         with undisturbed():
@@ -91,9 +94,9 @@ class ContainerTarget(Target):
         """Note the treatment's limits; a container gets them as it is made."""
         cores = as_cores(treatment.levels.get("cpu_limit", self._spec.cpu_limit))
         size = as_bytes(treatment.levels.get("memory_limit", self._spec.memory_limit))
-        cpu = () if cores is None else ("--cpus", format_level(cores))
-        memory = () if size is None else ("--memory", f"{size}b", "--memory-swap", f"{size}b")
-        self._limit_options = (*cpu, *memory)
+        self._limits = [] if cores is None else ["--cpus", format_level(cores)]
+        if size is not None:
+            self._limits += ["--memory", f"{size}b", "--memory-swap", f"{size}b"]
 
     def execute(self, command: Command, timeout_s: float) -> Measurement:
         """Refused: only services run in containers."""
@@ -106,22 +109,18 @@ class ContainerTarget(Target):
         """Start the service in a container; what it prints goes to the log. port: where it is
         reached from outside."""
         name = f"{self.scratch.name}-{time.monotonic_ns()}"
-        published = (
-            () if port is None else ("--publish", f"127.0.0.1:{port}:{self.inner_port or port}")
-        )
+        inside = self.inner_port or port
         argv = (
-            self._engine, "run", "--name", name, "--init", *self._limit_options, *published,
+            self._engine, "run", "--name", name, "--init", *self._limits,
+            *(("--publish", f"127.0.0.1:{port}:{inside}") if port else ()),
             "--volume", f"{self.scratch}:{self.scratch}",
             *(word for key, value in command.env.items() for word in ("--env", f"{key}={value}")),
             *self._spec.options, self._spec.image, *command.argv,
         )  # fmt: skip
         with log.open("wb") as out:
+            quiet, both = subprocess.DEVNULL, subprocess.STDOUT
             process = subprocess.Popen(
-                argv,
-                stdin=subprocess.DEVNULL,
-                stdout=out,
-                stderr=subprocess.STDOUT,
-                start_new_session=True,
+                argv, stdin=quiet, stdout=out, stderr=both, start_new_session=True
             )
         self._last = Counters()
         self._running = ServiceContainer(self._engine, name, process, time.monotonic())
@@ -147,13 +146,12 @@ class ContainerTarget(Target):
     def facts(self) -> dict[str, Any]:
         """Engine, image and its identity."""
         version = ask(self._engine, "version", "--format", "{{.Client.Version}}")
-        image = ask(self._engine, "image", "inspect", "--format", "{{.Id}}", self._spec.image)
         return {
             "target": "container",
             "limits_mechanism": self._engine,
             "engine_version": version.stdout.strip() or None,
             "image": self._spec.image,
-            "image_id": image.stdout.strip() or None,
+            "image_id": self._image().stdout.strip() or None,
         }
 
 
@@ -185,10 +183,8 @@ class ServiceContainer:
         """The container's first process as this machine numbers it; 0 as long as there is none, or
         none to be seen."""
         if not self._pid and self.runs():
-            answer = ask(self.engine, "inspect", "--format", "{{.State.Pid}}", self.name)
-            pid = answer.stdout.strip()
-            if answer.returncode == 0 and pid.isdigit() and Path(f"/proc/{pid}").is_dir():
-                self._pid = int(pid)
+            pid = pid_of(self.engine, self.name)
+            self._pid = pid if Path(f"/proc/{pid}").is_dir() else 0
         return self._pid
 
     def runs(self) -> bool:
@@ -200,30 +196,22 @@ class ServiceContainer:
         if self.ended is not None:
             return self.ended
         if self.process.poll() is None:
-            ask(
-                self.engine,
-                "stop",
-                "--time",
-                str(round(timeout_s)),
-                self.name,
-                patience_s=timeout_s,
-            )
+            patience = ("--time", str(round(timeout_s)))
+            ask(self.engine, "stop", *patience, self.name, patience_s=timeout_s)
             with contextlib.suppress(subprocess.TimeoutExpired):
                 self.process.wait(timeout=ENGINE_TIMEOUT_S)
-        ask(self.engine, "rm", "--force", "--volumes", self.name)
+        _remove(self.engine, self.name)
         if self.process.poll() is None:
             self.process.kill()
-        code = self.process.wait()
-        self.ended = Exit(time.monotonic() - self.started_s, code)
+        self.ended = Exit(time.monotonic() - self.started_s, self.process.wait())
         return self.ended
 
 
 def find_engine(wanted: str) -> str:
     """The command that starts containers. Raises TargetError, with each one's reason, where none
     works."""
-    names = ENGINES if wanted == "auto" else (wanted,)
     refusals = []
-    for name in names:
+    for name in ENGINES if wanted == "auto" else (wanted,):
         if not shutil.which(name):
             refusals.append(f"{name} is not installed")
             continue
@@ -242,21 +230,25 @@ def remove_left_containers(engine: str | None = None) -> list[str]:
 
     engine: the command to ask; default every one that is installed.
     """
-    engines = [engine] if engine else filter(shutil.which, ENGINES)
     removed = []
-    for command in engines:
-        listed = ask(
-            command, "ps", "--all", "--filter", f"name=^{GROUP_PREFIX}", "--format", "{{.Names}}"
-        )
-        left = [name for name in listed.stdout.split() if is_left_over(name.rpartition("-")[0])]
-        removed += [
-            name
-            for name in left
-            if ask(command, "rm", "--force", "--volumes", name).returncode == 0
-        ]
+    for command in [engine] if engine else filter(shutil.which, ENGINES):
+        asked = ("ps", "--all", "--filter", f"name=^{GROUP_PREFIX}", "--format", "{{.Names}}")
+        listed = ask(command, *asked).stdout.split()
+        left = [name for name in listed if is_left_over(name.rpartition("-")[0])]
+        removed += [name for name in left if _remove(command, name)]
     return removed
+
+
+def _remove(engine: str, name: str) -> bool:
+    return ask(engine, "rm", "--force", "--volumes", name).returncode == 0
 
 
 def ask(engine: str, *arguments: str, patience_s: float = 0.0) -> subprocess.CompletedProcess[str]:
     """What the engine's command answers; a failure to answer is an answer with an exit code."""
     return answer_of((engine, *arguments), ENGINE_TIMEOUT_S + patience_s)
+
+
+def pid_of(engine: str, name: str) -> int:
+    """The first process of a container; 0 where it does not run."""
+    pid = ask(engine, "inspect", "--format", "{{.State.Pid}}", name).stdout.strip()
+    return int(pid) if pid.isdigit() else 0

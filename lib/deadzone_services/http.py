@@ -38,37 +38,14 @@ ANSWER = "answer"
 """Where the client puts the body of an answer."""
 
 MEASURED = (
-    "dns_s",
-    "connect_s",
-    "tls_s",
-    "pretransfer_s",
-    "posttransfer_s",
-    "ttfb_s",
-    "total_s",
-    "connecting_s",
-    "tls_handshake_s",
-    "upload_s",
-    "waiting_s",
-    "server_s",
-    "sent_bytes",
-    "received_bytes",
-    "http_status",
-    "new_connections",
-    "client_cpu_s",
-    "service_s",
-    "service_receive_s",
+    *("dns_s", "connect_s", "tls_s", "pretransfer_s", "posttransfer_s", "ttfb_s", "total_s"),
+    *("connecting_s", "tls_handshake_s", "upload_s", "waiting_s", "server_s"),
+    *("sent_bytes", "received_bytes", "http_status", "new_connections", "client_cpu_s"),
+    *("service_s", "service_receive_s"),
 )
 """Responses of every request, as far as it got; data/README.md says what each one is."""
 
-AS_WRITTEN = (
-    "method",
-    "has_body",
-    "timeout_s",
-    "connect_timeout_s",
-    "keep_alive",
-    "expect_100",
-    "verify_tls",
-)
+AS_WRITTEN = ("method", "has_body", "timeout_s", "verify_tls")
 """What the client is told of the request just as the study has it."""
 
 PARTS = {
@@ -167,27 +144,22 @@ class HttpWorkload(Workload):
     def _request(self, values: Mapping[str, Level], scratch: Path) -> dict[str, Any]:
         spec = self._spec
         url = fill(spec.url, values)
-        parts = urlsplit(url)
-        if parts.scheme not in ("http", "https"):
+        if urlsplit(url).scheme not in ("http", "https"):
             raise WorkloadError(f"workload.url: {masked(url)} is no address of http or https.")
         headers = {name: fill(value, values) for name, value in spec.headers.items()}
         headers |= {name: os.environ[variable] for name, variable in spec.headers_from_env.items()}
-        if spec.json_body is not None and not any(
-            name.lower() == "content-type" for name in headers
-        ):
+        body = None if spec.json_body is None else json.dumps(filled(spec.json_body, values))
+        if body is not None and "content-type" not in map(str.lower, headers):
             headers["Content-Type"] = "application/json"
+        form = {name: self._part(part, values) for name, part in (spec.form or {}).items()}
         return {
             "url": url,
-            "origin": f"{parts.scheme}://{parts.netloc}/",
             "headers": headers,
-            "form": spec.form
-            and {name: self._part(part, values) for name, part in spec.form.items()},
-            "body": None if spec.json_body is None else json.dumps(filled(spec.json_body, values)),
-            "body_file": None
-            if spec.body_file is None
-            else str(self._file(spec.body_file, values)),
+            "form": form or None,
+            "body": body,
+            "body_file": spec.body_file and str(self._file(spec.body_file, values)),
             **{name: getattr(spec, name) for name in AS_WRITTEN},
-            "ca_file": str((self._folder / spec.ca_file).resolve()) if spec.ca_file else None,
+            "ca_file": spec.ca_file and str((self._folder / spec.ca_file).resolve()),
             "body_to": str(scratch / ANSWER),
         }
 
@@ -195,11 +167,7 @@ class HttpWorkload(Workload):
         if isinstance(part, str):
             return fill(part, values)
         path = self._file(part.file, values)
-        return {
-            "file": str(path),
-            "filename": part.filename or path.name,
-            "content_type": part.content_type,
-        }
+        return {"file": str(path), "filename": path.name, "content_type": part.content_type}
 
     def _file(self, template: str, values: Mapping[str, Level]) -> Path:
         path = (self._folder / fill(template, values)).resolve()

@@ -9,11 +9,11 @@ are microseconds since the request began.
 
 A trap that `curl -w` has too: before a large upload libcurl asks for leave with `Expect:
 100-continue`, and STARTTRANSFER then is the time of that leave, whatever the server does
-afterwards. So an empty `Expect:` is sent, unless the request asks for the leave on purpose.
+afterwards. So an empty `Expect:` is sent.
 """
 
-import contextlib
 import json
+import re
 import sys
 import time
 from collections.abc import Iterable
@@ -23,6 +23,9 @@ from typing import Any
 import pycurl
 
 MICROSECONDS = 1e6
+
+CONNECT_TIMEOUT_MS = 10_000
+"""Longest time until it is connected."""
 
 MOST_BODY_BYTES = 16_000_000
 """How much of an answer is kept for its checks; more is counted and dropped [bytes]."""
@@ -64,6 +67,8 @@ SERVER_TIMES = {"total": "service_s", "receive": "service_receive_s"}
 """Entries of the header `Server-Timing` (W3C) and their columns: how long the service says it had
 the request, and how much of it the service waited for the rest of the request."""
 
+DURATION = re.compile(r'(?i)(?:^|;)\s*dur\s*=\s*"?(\d+\.?\d*)')
+
 Request = dict[str, Any]
 
 
@@ -80,95 +85,61 @@ def server_timings(head: Iterable[bytes]) -> dict[str, float]:
 def server_times(value: str) -> dict[str, float]:
     """Columns of a `Server-Timing` header, whose durations are milliseconds; entries without one
     are passed over."""
-    times = {}
-    for entry in value.split(","):
-        name, *options = (part.strip() for part in entry.split(";"))
-        for option in options:
-            key, _, number = option.partition("=")
-            if key.strip().lower() == "dur" and name in SERVER_TIMES:
-                with contextlib.suppress(ValueError):
-                    times[SERVER_TIMES[name]] = max(0.0, float(number.strip().strip('"')) / 1000)
-    return times
-
-
-class Body:
-    """The body of an answer: counted whole, kept up to a bound."""
-
-    def __init__(self) -> None:
-        self.kept = bytearray()
-        self.size = 0
-
-    def take(self, piece: bytes) -> int:
-        """Called by libcurl with each piece."""
-        self.size += len(piece)
-        if len(self.kept) < MOST_BODY_BYTES:
-            self.kept += piece
-        return len(piece)
+    entries = [entry.partition(";") for entry in value.split(",")]
+    return {
+        SERVER_TIMES[name.strip()]: float(duration[1]) / 1000
+        for name, _, options in entries
+        if name.strip() in SERVER_TIMES and (duration := DURATION.search(options))
+    }
 
 
 def perform(request: Request) -> dict[str, Any]:
     """Send a request; what was measured, with the failure in words if there was one."""
-    curl, body = pycurl.Curl(), Body()
-    prepare(curl, request)
-    if request["keep_alive"]:
-        open_connection(curl, request)
+    curl, head, kept = pycurl.Curl(), list[bytes](), bytearray()
+
+    def keep(piece: bytes) -> None:
+        if len(kept) < MOST_BODY_BYTES:
+            kept.extend(piece)
+
     carry(curl, request)
-    before = time.process_time()
-    head: list[bytes] = []
+    curl.setopt(pycurl.WRITEFUNCTION, keep)
     curl.setopt(pycurl.HEADERFUNCTION, head.append)
-    failure = attempt(curl, body)
+    before, failure = time.process_time(), None
+    try:
+        curl.perform()
+    except pycurl.error as error:
+        failure = error
     used = time.process_time() - before
     answer = {**measured(curl), **server_timings(head), "client_cpu_s": used, "failure": None}
     if failure:
         kind = kind_of(failure)
         missed = UNREACHED.get(kind, () if answer["http_status"] else ("ttfb_s",))
         answer = {name: value for name, value in answer.items() if name not in missed}
-        answer |= {
-            "failure": in_words(failure, kind, answer, request),
-            "timed_out": kind == "time-out",
-        }
-    elif request["keep_alive"] and answer["new_connections"]:
-        answer["failure"] = (
-            "keep-alive: the server had closed the connection that the first request opened"
-        )
-    answer["received_bytes"] = body.size
-    Path(request["body_to"]).write_bytes(body.kept)
-    curl.close()
+        answer["failure"] = in_words(failure, kind, answer, request)
+        answer["timed_out"] = kind == "time-out"
+    Path(request["body_to"]).write_bytes(kept)
     return answer
 
 
-def prepare(curl: pycurl.Curl, request: Request) -> None:
-    """Options that every request of this process shares."""
-    curl.setopt(pycurl.NOSIGNAL, 1)
-    # a proxy of the environment would be measured in the service's place
-    curl.setopt(pycurl.NOPROXY, "*")
-    curl.setopt(pycurl.CONNECTTIMEOUT_MS, round(request["connect_timeout_s"] * 1000))
-    curl.setopt(pycurl.TIMEOUT_MS, round(request["timeout_s"] * 1000))
-    curl.setopt(pycurl.SSL_VERIFYPEER, int(request["verify_tls"]))
-    curl.setopt(pycurl.SSL_VERIFYHOST, 2 if request["verify_tls"] else 0)
-    if request["ca_file"]:
-        curl.setopt(pycurl.CAINFO, request["ca_file"])
-    if not request["keep_alive"]:
-        curl.setopt(pycurl.FRESH_CONNECT, 1)
-        curl.setopt(pycurl.FORBID_REUSE, 1)
-
-
-def open_connection(curl: pycurl.Curl, request: Request) -> None:
-    """A first request for nothing, which leaves its connection open; what it is answered does not
-    matter."""
-    curl.setopt(pycurl.URL, request["origin"])
-    curl.setopt(pycurl.NOBODY, 1)
-    attempt(curl, Body())
-    curl.setopt(pycurl.NOBODY, 0)
-
-
 def carry(curl: pycurl.Curl, request: Request) -> None:
-    """Address, method, headers and body of the request itself."""
-    curl.setopt(pycurl.URL, request["url"])
-    curl.setopt(pycurl.HTTPGET, 1)
-    headers = [
+    """Address, method, headers and body of the request, and its bounds."""
+    headers = ["Expect:"]
+    headers += [
         f"{name}: {value}" if value else f"{name};" for name, value in request["headers"].items()
     ]
+    options = {
+        pycurl.NOSIGNAL: 1,
+        # a proxy of the environment would be measured in the service's place
+        pycurl.NOPROXY: "*",
+        pycurl.CONNECTTIMEOUT_MS: CONNECT_TIMEOUT_MS,
+        pycurl.TIMEOUT_MS: round(request["timeout_s"] * 1000),
+        pycurl.SSL_VERIFYPEER: int(request["verify_tls"]),
+        pycurl.SSL_VERIFYHOST: 2 if request["verify_tls"] else 0,
+        pycurl.CAINFO: request["ca_file"],
+        pycurl.URL: request["url"],
+        pycurl.HTTPHEADER: headers,
+        pycurl.CUSTOMREQUEST: request["method"],
+    }
     if request["form"] is not None:
         form = pycurl.CurlMime(curl)
         for name, part in request["form"].items():
@@ -176,30 +147,17 @@ def carry(curl: pycurl.Curl, request: Request) -> None:
                 form.add_field(name, part.encode())
             else:
                 form.add_file(name, part["file"], part["filename"], part["content_type"])
-        curl.setopt(pycurl.MIMEPOST, form)
+        options[pycurl.MIMEPOST] = form
     elif request["body"] is not None:
-        curl.setopt(pycurl.POST, 1)
-        curl.setopt(pycurl.POSTFIELDS, request["body"].encode())
+        options[pycurl.POSTFIELDS] = request["body"].encode()
     elif request["body_file"] is not None:
         path = Path(request["body_file"])
-        curl.setopt(pycurl.POST, 1)
-        curl.setopt(pycurl.POSTFIELDSIZE_LARGE, path.stat().st_size)
-        curl.setopt(pycurl.READDATA, path.open("rb"))
-    if not request["expect_100"]:
-        headers.append("Expect:")
-    curl.setopt(pycurl.HTTPHEADER, headers)
-    if request["method"]:
-        curl.setopt(pycurl.CUSTOMREQUEST, request["method"])
-
-
-def attempt(curl: pycurl.Curl, body: Body) -> pycurl.error | None:
-    """Perform what is set; the error, if there was one."""
-    curl.setopt(pycurl.WRITEFUNCTION, body.take)
-    try:
-        curl.perform()
-    except pycurl.error as error:
-        return error
-    return None
+        options[pycurl.POST] = 1
+        options[pycurl.POSTFIELDSIZE_LARGE] = path.stat().st_size
+        options[pycurl.READDATA] = path.open("rb")
+    for option, value in options.items():
+        if value is not None:
+            curl.setopt(option, value)
 
 
 def measured(curl: pycurl.Curl) -> dict[str, Any]:
@@ -211,6 +169,7 @@ def measured(curl: pycurl.Curl) -> dict[str, Any]:
     return {
         **{column: value for column, value in times.items() if value > 0 or column in PHASES[:3]},
         "sent_bytes": int(curl.getinfo(pycurl.SIZE_UPLOAD_T)),
+        "received_bytes": int(curl.getinfo(pycurl.SIZE_DOWNLOAD_T)),
         "http_status": int(curl.getinfo(pycurl.RESPONSE_CODE)),
         "new_connections": int(curl.getinfo(pycurl.NUM_CONNECTS)),
     }
@@ -227,16 +186,13 @@ def kind_of(error: pycurl.error) -> str:
 def in_words(error: pycurl.error, kind: str, answer: dict[str, Any], request: Request) -> str:
     """What went wrong with a request, and in which phase."""
     if kind == "connection closed":
-        in_upload = (
-            request["has_body"]
-            and answer.get("connect_s", 0) > 0
-            and "posttransfer_s" not in answer
-        )
-        sent = (
-            f"in the middle of the upload, after {answer['sent_bytes']:,} bytes of the body were "
+        uploads = request["has_body"] and answer.get("connect_s", 0) > 0
+        kind += (
+            f" in the middle of the upload, after {answer['sent_bytes']:,} bytes of the body were "
             "sent"
+            if uploads and "posttransfer_s" not in answer
+            else " before the answer was complete"
         )
-        kind = f"{kind} {sent if in_upload else 'before the answer was complete'}"
     return f"{kind}: {str(error.args[1]).rstrip('.')}"
 
 

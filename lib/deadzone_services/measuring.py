@@ -72,13 +72,8 @@ class ServiceMeasuring(Measuring):
 
     def check(self) -> None:
         """Raise StudyError if the study cannot be measured as it is written; nothing is opened."""
-        check(
-            self._plan,
-            tuple(self._hosts.values()),
-            self._workload,
-            self._profiling,
-            SERVICE_RESPONSES,
-        )
+        hosts = tuple(self._hosts.values())
+        check(self._plan, hosts, self._workload, self._profiling, SERVICE_RESPONSES)
         for planned in self._plan.services.values():
             if planned.spec.user:
                 account_of(planned.spec.user)
@@ -95,20 +90,18 @@ class ServiceMeasuring(Measuring):
 
     def _facts(self) -> dict[str, Any]:
         planned = self._plan.services
-        on = {
-            name: self._hosts[service.target].facts()
+        on: dict[str, Mapping[str, Any]] = {
+            name: self._hosts[service.target].facts() if service.target is not None else {}
             for name, service in planned.items()
-            if service.target is not None
         }
-        first: Mapping[str, Any] = next(iter(on.values()), {"target": "url"})
         urls = {
             name: {"url": masked(service.spec.url)} if service.spec.url else {}
             for name, service in planned.items()
         }
         return {
-            **first,
+            **next(filter(None, on.values()), {"target": "url"}),
             **(self._client.account.facts() if self._client.account else {}),
-            "environments": {name: {**on.get(name, {}), **url} for name, url in urls.items()},
+            "environments": {name: {**on[name], **url} for name, url in urls.items()},
         }
 
     def _identity(self) -> dict[str, Any]:
@@ -153,17 +146,13 @@ class ServiceMeasuring(Measuring):
             watch = service.watch(self._client.account, as_cores(limits.cpu_limit))
             with self._profiling.capture(values, service.process) as profiles:
                 client = self._client.execute(command, self._plan.design.timeout_s, watch)
-            use = watch.use()
-            ended_well = client.status == "ok"
-            outcome = (
-                self._workload.outcome(client, self._client.scratch) if ended_well else Outcome()
-            )
-            started = {} if service.start_s is None else {"service_start_s": service.start_s}
-            asking = {"client_cpu_s": (client.user_s or 0.0) + (client.sys_s or 0.0)}
+            use, outcome = watch.use(), Outcome()
+            if client.status == "ok":
+                outcome = self._workload.outcome(client, self._client.scratch)
             responses = {
                 **_known(limits),
-                **asking,
-                **started,
+                "client_cpu_s": (client.user_s or 0.0) + (client.sys_s or 0.0),
+                **({} if service.start_s is None else {"service_start_s": service.start_s}),
                 **use.responses,
                 **outcome.responses,
             }

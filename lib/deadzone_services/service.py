@@ -1,9 +1,8 @@
 """A service in one environment: started or only reached, ready before a client asks, stopped
 afterwards, its log kept."""
 
-import contextlib
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -63,35 +62,34 @@ class Service:
         self._limits = dict(limits or {})
         self._spec, self._host, self._folder = spec, host, folder
         self._environment, self._logs = environment, logs
+        self._where = f"environments.{environment}" if environment else "service"
+        self._python: str = getattr(host, "python", sys.executable)
+        self._data = Data(spec.data, folder) if spec.data else None
+        self._here = Place()
         self._program: RunningProgram | None = None
         self._log: Path | None = None
         self._reached: str | None = None
         self._treatment: Treatment | None = None
-        self._data = Data(spec.data, folder) if spec.data else None
         self._promised: Path | None = None
-        self._here = Place()
         self.start_s: float | None = None
 
     def prepare_sweep(self) -> None:
         """Run the setup. Raises WorkloadError if it fails, StudyError if the host starts no
         services."""
-        where, is_started = self._where(), self._spec.url is None
+        where, is_started = self._where, self._spec.url is None
         if is_started and not hasattr(self._host, "start"):
             raise StudyError(
                 f"{where}: this target starts no services itself. Give the url of a service "
                 "that is up."
             )
-        if (
-            is_started
-            and (self._spec.user or self._data)
-            and not isinstance(self._host, LocalTarget)
-        ):
+        is_here = isinstance(self._host, LocalTarget)
+        if is_started and (self._spec.user or self._data) and not is_here:
             raise StudyError(
                 f"{where}: user and data are for services that are started on this machine."
             )
         if self._spec.setup and self._host:
-            python = getattr(self._host, "python", sys.executable)
-            self._run("setup", self._spec.setup, {INPUTS: str(self._inputs()), PYTHON: python})
+            values = {INPUTS: str(self._inputs()), PYTHON: self._python}
+            self._run("setup", self._spec.setup, values)
 
     def ready(self, treatment: Treatment) -> str:
         """Have the service up for a treatment: freshly started, or as it went on running; its URL.
@@ -127,8 +125,8 @@ class Service:
             places = placeholders_of(self._spec.url) if self._spec.url else {}
             values = {PYTHON: sys.executable, **places}
             argv = self._filled(self._spec.restore, values)
-            what = f"the setting of {self._where()}"
-            with SaidAs(WorkloadError, f"{self._where()}.restore cannot be noted"):
+            what, where = f"the setting of {self._where}", f"{self._where}.restore"
+            with SaidAs(WorkloadError, f"{where} cannot be noted"):
                 self._promised = record_change(UndoEntry(what, argv=argv, cwd=str(self._cwd())))
 
     def close(self) -> str | None:
@@ -193,10 +191,11 @@ class Service:
             if program:
                 program.stop(self._spec.stop_timeout_s)
         finally:
-            if log:
-                # the run was moved away, and the log with it
-                with contextlib.suppress(FileNotFoundError):
-                    _trim(log)
+            # the run may have been moved away, and the log with it
+            if log and log.is_file() and (end := masked(_end_of(log))):
+                log.write_text(end, encoding="utf-8")
+            elif log:
+                log.unlink(missing_ok=True)
 
     def _start(self, treatment: Treatment) -> str:
         spec = self._spec
@@ -213,40 +212,35 @@ class Service:
         assert self._host is not None
         self._program = self._host.start(command, self._log, port)
         try:
-            asks = self._asks_ready({PORT: port, HOST: spec.host})
-            self.start_s = await_ready(spec.host, port, spec.ready, self._program.runs, asks)
+            self.start_s = self._await_ready({PORT: port, HOST: spec.host}, self._program.runs)
             if not self._program.runs():
                 raise ServiceError("the service ended before it was ready")
-        except ServiceError as error:
+        except BaseException as error:
             why = self.death() or f"{error}{self._last_words()}"
             self.stop()
+            if not isinstance(error, ServiceError):
+                raise
             raise ServiceError(f"service not ready: {masked(why)}") from error
-        except BaseException:
-            self.stop()
-            raise
         await_settled(self.watch(), SETTLING_S)
         named = f"[{spec.host}]" if ":" in spec.host else spec.host
         return f"http://{named}:{port}"
 
     def _reach(self) -> str:
         """A service that is up already has to be ready too."""
-        reached = str(self._spec.url)
-        places = placeholders_of(reached)
+        reached, self.start_s = str(self._spec.url), None
         try:
-            self.start_s = None
             if urlsplit(reached).scheme in ("http", "ws", "tcp"):
-                asks = self._asks_ready(places)
-                await_ready(
-                    str(places[HOST]), int(places[PORT]), self._spec.ready, lambda: True, asks
-                )
+                self._await_ready(placeholders_of(reached), lambda: True)
         except ServiceError as error:
             raise ServiceError(f"service not ready: {masked(str(error))}") from error
         return reached
 
-    def _asks_ready(self, places: Mapping[str, Level]) -> tuple[str, ...]:
-        """The program that tells whether the service is ready; empty where none does."""
+    def _await_ready(self, places: Mapping[str, Level], runs: Callable[[], bool]) -> float:
+        """Wait until the service answers, or a program of the study says that it is ready; how long
+        that took [s]."""
         asked = self._spec.ready.argv
-        return self._filled(asked, {PYTHON: sys.executable, **places}) if asked else ()
+        argv = self._filled(asked, {PYTHON: sys.executable, **places}) if asked else ()
+        return await_ready(str(places[HOST]), int(places[PORT]), self._spec.ready, runs, argv)
 
     def _processes(self) -> tuple[Pids, Pids]:
         if self._program and self._host and (inside := self._host.processes()):
@@ -260,11 +254,10 @@ class Service:
         return (), ()
 
     def _values(self, levels: Mapping[str, Level], port: int | None) -> dict[str, Level]:
-        values: dict[str, Level] = {**levels, PYTHON: getattr(self._host, "python", sys.executable)}
+        values: dict[str, Level] = {**levels, PYTHON: self._python}
         if self._host and self._host.scratch.is_dir():
-            scratch = hand_over(
-                fresh_folder(self._host.scratch / f"service-{SCRATCH}"), self._spec.user
-            )
+            scratch = fresh_folder(self._host.scratch / f"service-{SCRATCH}")
+            hand_over(scratch, self._spec.user)
             values |= {SCRATCH: str(scratch), INPUTS: str(self._inputs())}
             if self._data:
                 values[DATA] = str(self._data.ready(self._inputs(), self._spec.user))
@@ -283,9 +276,7 @@ class Service:
         return inputs
 
     def _cwd(self) -> Path:
-        return (
-            (self._folder / self._spec.cwd).resolve() if self._spec.cwd else self._folder.resolve()
-        )
+        return (self._folder / (self._spec.cwd or "")).resolve()
 
     def _next_log(self) -> Path:
         """A log of its own for every start, in the order of the starts."""
@@ -293,21 +284,16 @@ class Service:
         # never anew where the run was moved away
         with SaidAs(StoreError, f"{folder}: cannot be made"):
             folder.mkdir(exist_ok=True)
-        number = 1 + max(
-            (int(path.name[:5]) for path in folder.glob("[0-9]" * 5 + "*.log")), default=0
-        )
-        return folder / f"{number:05d}{f'-{self._environment}' if self._environment else ''}.log"
+        numbers = [int(path.name[:5]) for path in folder.glob("[0-9]" * 5 + "*.log")]
+        named = f"-{self._environment}" if self._environment else ""
+        return folder / f"{1 + max(numbers, default=0):05d}{named}.log"
 
     def _last_words(self) -> str:
         if self._log is None or not self._log.is_file():
             return ""
-        end = _end_of(self._log).decode(errors="replace").strip()[-LOG_SHOWN:]
-        return (
-            masked(f"; the end of its log {self._log.name}: {end}") if end else "; its log is empty"
-        )
-
-    def _where(self) -> str:
-        return f"environments.{self._environment}" if self._environment else "service"
+        end = _end_of(self._log).strip()[-LOG_SHOWN:]
+        said = f"; the end of its log {self._log.name}: {end}"
+        return masked(said) if end else "; its log is empty"
 
     def _run(self, key: str, argv: Sequence[str], values: Mapping[str, Level]) -> None:
         """Run a program of the study that is not measured. Raises WorkloadError if it fails."""
@@ -319,19 +305,7 @@ class Service:
         return as_user(self._spec.user, [fill(argument, values) for argument in argv])
 
 
-def _trim(log: Path) -> None:
-    """Keep the end of a log, with secrets in addresses masked; an empty one is removed."""
-    if not log.is_file():
-        return
-    end = _end_of(log)
-    clean = masked(end.decode(errors="replace")).encode()
-    if not end:
-        log.unlink()
-    elif log.stat().st_size > LOG_KEPT_BYTES or clean != end:
-        log.write_bytes(clean)
-
-
-def _end_of(log: Path) -> bytes:
+def _end_of(log: Path) -> str:
     with log.open("rb") as handle:
         handle.seek(max(0, log.stat().st_size - LOG_KEPT_BYTES))
-        return handle.read()
+        return handle.read().decode(errors="replace")

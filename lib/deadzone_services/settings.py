@@ -5,6 +5,7 @@ import os
 import pwd
 import re
 import shutil
+import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -28,6 +29,9 @@ from deadzone_services.base import ServiceError
 ANSWER_TIMEOUT_S = 30.0
 """Asking a server for a setting that takes longer than this is taken for hung [s]."""
 
+READ_PAGE = "import sys, urllib.request as r; print(r.urlopen(sys.argv[1]).read(10**6).decode())"
+"""A program that prints a page."""
+
 COPYING_TIMEOUT_S = 3600.0
 
 SIZE = re.compile(r"(-?\d+(?:\.\d+)?)\s*([kKmMgGtT]?)[iI]?[bB]?")
@@ -36,10 +40,8 @@ SIZE = re.compile(r"(-?\d+(?:\.\d+)?)\s*([kKmMgGtT]?)[iI]?[bB]?")
 def as_user(user: str | None, argv: Sequence[str]) -> tuple[str, ...]:
     """The argument vector that runs a program as a user. Raises StudyError where there is none of
     that name, or no right."""
-    if user is None:
-        return tuple(argv)
-    account = account_of(user)
-    if account.pw_uid == os.geteuid():
+    account = None if user is None else account_of(user)
+    if account is None or account.pw_uid == os.geteuid():
         return tuple(argv)
     if os.geteuid():
         raise StudyError(f"service.user: only root may run programs as {user}.")
@@ -47,14 +49,8 @@ def as_user(user: str | None, argv: Sequence[str]) -> tuple[str, ...]:
         raise WorkloadError(
             "service.user needs setpriv, which is not installed: apt install util-linux."
         )
-    return (
-        "setpriv",
-        f"--reuid={account.pw_uid}",
-        f"--regid={account.pw_gid}",
-        "--init-groups",
-        "--",
-        *argv,
-    )
+    ids = (f"--reuid={account.pw_uid}", f"--regid={account.pw_gid}")
+    return ("setpriv", *ids, "--init-groups", "--", *argv)
 
 
 def account_of(user: str) -> pwd.struct_passwd:
@@ -66,14 +62,13 @@ def account_of(user: str) -> pwd.struct_passwd:
         raise StudyError(f"service.user: there is no user {user!r} here.{hint}") from None
 
 
-def hand_over(folder: Path, user: str | None) -> Path:
-    """A folder with what is in it, as the user's, with the way to it open; the folder."""
+def hand_over(folder: Path, user: str | None) -> None:
+    """Make a folder with what is in it the user's, with the way to it open."""
     if user and not os.geteuid():
         account = account_of(user)
         for path in (folder, *folder.rglob("*")):
             os.chown(path, account.pw_uid, account.pw_gid, follow_symlinks=False)
         folder.parent.chmod(folder.parent.stat().st_mode | 0o011)
-    return folder
 
 
 def check_taken(
@@ -83,14 +78,17 @@ def check_taken(
 
     asked: what stands for the placeholders.
     """
-    factor = spec.factor
-    wanted = format_level(levels[factor])
-    text = _answer(spec, asked, user)
-    value = found_by(spec.regex, text)
+    factor, wanted = spec.factor, format_level(levels[spec.factor])
+    page = (sys.executable, "-c", READ_PAGE, fill(spec.url or "", asked))
+    argv = as_user(user, [fill(part, asked) for part in spec.argv]) if spec.argv else page
+    answer = answer_of(argv, ANSWER_TIMEOUT_S)
+    if answer.returncode:
+        raise ServiceError(f"service.read_back cannot be asked: {masked(last_words(answer))}")
+    value = found_by(spec.regex, answer.stdout)
     if value is None:
-        answer = masked(text.strip()[-200:]) or "nothing"
+        said = masked(answer.stdout.strip()[-200:]) or "nothing"
         raise ServiceError(
-            f"the setting {factor} cannot be read back: {spec.regex!r} is not in {answer!r}"
+            f"the setting {factor} cannot be read back: {spec.regex!r} is not in {said!r}"
         )
     if not same_value(str(value), wanted):
         raise ServiceError(
@@ -110,25 +108,6 @@ def _meanings(text: str) -> set[float]:
         return set()
     power = " kmgt".index(size[2].lower() or " ")
     return {float(size[1]) * base**power for base in (1000, 1024)}
-
-
-def _answer(spec: ReadBackSpec, asked: Mapping[str, Level], user: str | None) -> str:
-    what = "service.read_back cannot be asked"
-    if spec.url:
-        import urllib.request  # 0.03 s that other studies need not wait for
-
-        url = fill(spec.url, asked)
-        with (
-            SaidAs(ServiceError, what),
-            urllib.request.urlopen(url, timeout=ANSWER_TIMEOUT_S) as got,
-        ):
-            return str(got.read(1_000_000).decode(errors="replace"))
-    answer = answer_of(
-        as_user(user, [fill(part, asked) for part in spec.argv or ()]), ANSWER_TIMEOUT_S
-    )
-    if answer.returncode:
-        raise ServiceError(f"{what}: {masked(last_words(answer))}")
-    return answer.stdout
 
 
 class Data:

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import AfterValidator, Field
 
@@ -32,14 +32,13 @@ HeaderText = Annotated[Argument, AfterValidator(_header)]
 class FormFileSpec(Spec):
     """A part of a form that is a file."""
 
+    gone: ClassVar = {"filename": "the server is told the file's own name"}
+
     file: Argument
     """path; {clip} is the generated video, {inputs}/NAME what the setup made"""
 
     content_type: str | None = None
     """default: as the file's name says"""
-
-    filename: str | None = None
-    """name told to the server; default the file's own"""
 
 
 class AnswerSpec(Spec):
@@ -60,6 +59,12 @@ class AnswerSpec(Spec):
 
 class HttpWorkloadSpec(WorkloadSpec):
     """One HTTP request a trial, timed phase by phase by libcurl."""
+
+    gone: ClassVar = {
+        "keep_alive": "the workload load asks over connections that stay open",
+        "expect_100": "a request is sent without asking for leave",
+        "connect_timeout_s": "timeout_s bounds the whole request",
+    }
 
     kind: Literal["http"] = "http"
     url: Argument = f"{{{SERVICE_URL}}}/"
@@ -98,16 +103,6 @@ class HttpWorkloadSpec(WorkloadSpec):
 
     timeout_s: float = Field(default=300.0, gt=0)
     """longest time of the request [s]"""
-
-    connect_timeout_s: float = Field(default=10.0, gt=0)
-    """longest time until it is connected [s]"""
-
-    keep_alive: bool = False
-    """ask over a connection that an earlier request opened; then connecting takes no time"""
-
-    expect_100: bool = False
-    """ask for leave before a large upload (Expect: 100-continue); the first byte is then that of
-    the leave"""
 
     verify_tls: bool = True
     """whether the server's certificate must be valid"""

@@ -55,16 +55,10 @@ class Watch:
         series. disk_waits: whether to look for threads that wait for a disk, which costs CPU with
         every process there is. account: kept of its threads, which are on this machine. limit: in
         force [cores]."""
-        self._read = read
-        self._processes = processes
-        self._from_afar = from_afar
-        self._before = (Counters(), ProcessTotals())
-        self._after = self._before
-        self._most = ProcessTotals()
-        self._most_memory = 0
-        self._known = False
-        self._disk_waits = DiskWaits(lambda: processes()[0])
-        self._looks_for_waits = disk_waits
+        self._read, self._processes, self._from_afar = read, processes, from_afar
+        self._before = self._after = (Counters(), ProcessTotals())
+        self._most, self._most_memory, self._known = ProcessTotals(), 0, False
+        self._looks_for_waits, self._disk_waits = disk_waits, DiskWaits(tuple)
         self._account, self._limit = (None, None) if from_afar else (account, limit)
         self._began_s, self._told = 0.0, dict[str, float]()
 
@@ -73,6 +67,7 @@ class Watch:
         self._before = self._whole()
         self._most, self._most_memory = ProcessTotals(), 0
         self._note(*self._before)
+        self._disk_waits = DiskWaits(lambda: self._processes()[0])
         if self._looks_for_waits:
             self._disk_waits.start()
         if self._account:
@@ -92,32 +87,25 @@ class Watch:
         used_s = _cpu_s(counters, held) - _cpu_s(*self._before) if self._known else None
         held_now = {
             "service_memory_bytes": counters.memory_bytes,
-            "service_rss_bytes": held.rss_bytes if held.threads else None,
+            "service_rss_bytes": held.rss_bytes or None,
             "service_threads": held.threads or None,
         }
-        return [
-            *replace(counters.since(self._before[0]), usage_s=used_s).series(t_s),
-            *(
-                Sample(t_s, name, float(value))
-                for name, value in held_now.items()
-                if value is not None
-            ),
-        ]
+        series = replace(counters.since(self._before[0]), usage_s=used_s).series(t_s)
+        known = {name: float(value) for name, value in held_now.items() if value is not None}
+        return [*series, *(Sample(t_s, name, value) for name, value in known.items())]
 
     def end(self) -> float:
         """The trial has ended: CPU time of the service so far [s]."""
-        self._disk_waits.stop()
+        if self._looks_for_waits:
+            self._disk_waits.stop()
         wall_s, self._after = time.monotonic() - self._began_s, self._whole()
         self._note(*self._after)
         if self._account:
             there, holders = self._processes()
-            cpu_s, grown = (
-                _cpu_s(*self._after) - _cpu_s(*self._before),
-                self._after[0].since(self._before[0]),
-            )
-            self._told = self._account.end(
-                (*holders, *there), wall_s, cpu_s, grown, self._limit, there
-            )
+            cpu_s = _cpu_s(*self._after) - _cpu_s(*self._before)
+            grown = self._after[0].since(self._before[0])
+            everyone = (*holders, *there)
+            self._told = self._account.end(everyone, wall_s, cpu_s, grown, self._limit, there)
         return _cpu_s(*self._after)
 
     def cpu_s(self) -> float:
@@ -143,20 +131,15 @@ class Watch:
             "rss_bytes": self._most.rss_bytes if seen else None,
             "threads": self._most.threads if seen else None,
         }
-        split = grown.cpu_times(max(0.0, user_s), max(0.0, sys_s)) if self._known else (None, None)
+        user, system = grown.cpu_times(max(0.0, user_s), max(0.0, sys_s))
         responses = {
             f"service_{name}": max(0.0, float(value))
             for name, value in facts.items()
             if value is not None
         }
-        return Use(
-            split[0],
-            split[1],
-            self._most.largest_rss_bytes if seen else None,
-            grown,
-            responses,
-            self._told,
-        )
+        largest = self._most.largest_rss_bytes if seen else None
+        split = (user, system) if self._known else (None, None)
+        return Use(split[0], split[1], largest, grown, responses, self._told)
 
     def _now(self) -> tuple[Counters, ProcessTotals]:
         return self._read(), totals(*self._processes())
@@ -176,12 +159,10 @@ class Watch:
     def _peak(self) -> int | None:
         """The most memory the group held: the kernel's mark where this trial raised it, else the
         most that was read."""
-        first, last = self._before[0], self._after[0]
-        if last.memory_peak_bytes is not None and last.memory_peak_bytes > (
-            first.memory_peak_bytes or 0
-        ):
-            return last.memory_peak_bytes
-        return self._most_memory or None
+        first, last = (
+            counters.memory_peak_bytes or 0 for counters, _ in (self._before, self._after)
+        )
+        return last if last > first else self._most_memory or None
 
 
 def await_settled(watch: Watch, longest_s: float, quiet_s: float = 0.05) -> None:
@@ -201,7 +182,7 @@ def _cpu_s(counters: Counters, held: ProcessTotals) -> float:
     return counters.usage_s if counters.usage_s is not None else held.user_s + held.sys_s
 
 
-class DiskWaits:
+class DiskWaits(threading.Thread):
     """Adds up the time in which some thread of the processes waited for the disk, from start to
     stop.
 
@@ -212,47 +193,32 @@ class DiskWaits:
 
     def __init__(self, processes: Callable[[], Iterable[int]]) -> None:
         """processes: those of the service, now."""
+        super().__init__(daemon=True)
         self._processes = processes
-        self._stopped = threading.Event()
-        self._thread: threading.Thread | None = None
-        self._waited_s = 0.0
-        self._looks = 0
-
-    @property
-    def waited_s(self) -> float | None:
-        """Time waited between the last start and stop [s]; None where there was no process to look
-        at."""
-        return self._waited_s if self._looks else None
-
-    def start(self) -> None:
-        """Begin anew."""
-        self.stop()
-        self._waited_s, self._looks = 0.0, 0
-        self._stopped = threading.Event()
-        self._thread = threading.Thread(target=self._watch, args=(self._stopped,), daemon=True)
-        self._thread.start()
+        self._told_to_stop = threading.Event()
+        self.waited_s: float | None = None
+        """Time waited between start and stop [s]; None where there was no process to look at."""
 
     def stop(self) -> None:
         """Look no longer."""
-        self._stopped.set()
-        if self._thread:
-            self._thread.join()
-            self._thread = None
+        self._told_to_stop.set()
+        self.join()
 
-    def _watch(self, stopped: threading.Event) -> None:
+    def run(self) -> None:
+        """Called by the thread."""
         with contextlib.suppress(OSError):
             os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), PRIORITY)
         pids: tuple[int, ...] = ()
         last = listed = time.monotonic()
-        while not stopped.wait(INTERVAL_S):
+        while not self._told_to_stop.wait(INTERVAL_S):
             if (began := time.monotonic()) >= listed:
                 pids = tuple(self._processes())
-                if not pids and self._looks:
+                if not pids and self.waited_s is not None:
                     return  # the service has ended
                 spent = time.monotonic() - began
                 listed = began + max(LISTING_S, spent / LISTING_SHARE)
             waits = any(waits_for_disk(pid, thread) for pid in pids for thread in threads_of(pid))
             now = time.monotonic()
-            self._waited_s += now - last if waits else 0.0
-            self._looks += bool(pids)
+            if pids:
+                self.waited_s = (self.waited_s or 0.0) + (now - last if waits else 0.0)
             last = now

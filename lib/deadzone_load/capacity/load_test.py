@@ -1,7 +1,7 @@
 """A load test as a whole: which pool meets its objectives at which rate, where more hurts, and what
 warm-up does to it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from itertools import product
@@ -9,12 +9,14 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from pydantic import TypeAdapter
 
 from deadzone.analysis.findings.fitting import slices_of
 from deadzone.analysis.objectives.cells import (
     Counts,
     Objective,
     cells_of,
+    objectives_of,
     statistic,
     trial_counts,
 )
@@ -27,6 +29,7 @@ from deadzone.analysis.objectives.feasibility import (
 )
 from deadzone.analysis.phases.model import PhaseModel
 from deadzone.analysis.phases.quantities import percent, plain_name, probability, setting
+from deadzone.analysis.phases.roles import check_column
 from deadzone.analysis.settings.answering import answer
 from deadzone.analysis.trial_columns import counted, marked, well
 from deadzone.errors import PhaseError
@@ -34,11 +37,14 @@ from deadzone.language.formats import exact
 from deadzone.plugins import TableError, listing
 from deadzone.store.histograms import series
 from deadzone.study.claims_of_study import RATE, judged_level
-from deadzone_load.capacity.cold_start import ColdStart, cold_start
-from deadzone_load.capacity.littles_law import littles_law
+from deadzone.study.objective_specs import ObjectiveSpec, in_own_units
+from deadzone.verbs.run import Run
+from deadzone_load.capacity.cold_start import cold_starts
 from deadzone_load.capacity.reversal import Reversal, reversals, reversals_alone, tolerated_response
 
 NO_OBJECTIVES = "The study names no objectives, so no setting is called good enough."
+
+OBJECTIVES = TypeAdapter(dict[str, ObjectiveSpec])
 
 NO_HISTOGRAMS = pd.DataFrame(columns=["trial", "attempt", "metric", "t_s", "histogram"])
 
@@ -51,8 +57,10 @@ class LoadTest:
     was turned and judged. wanted: the rate to be borne, or None; judged_rate: the measured rate it
     is judged by. models: the phases of the response over the pool, by rate; empty where none can be
     fitted, for the reason `problem`. reversals: where more hurts, a rate each. feasibility: every
-    cell against the objectives, None without any. cold_start: the warm-up of every trial.
-    littles_law: how full each cell is, one row each. left_out: what is not shown.
+    cell against the objectives, None without any. left_out: what is not shown.
+
+    warmups: one row a trial that has a course over time: its pool and rate, and what `cold_starts`
+    found of it.
     """
 
     trials: pd.DataFrame
@@ -65,8 +73,7 @@ class LoadTest:
     problem: str
     reversals: tuple[Reversal, ...]
     feasibility: Feasibility | None
-    cold_start: ColdStart
-    littles_law: pd.DataFrame
+    warmups: pd.DataFrame
     left_out: tuple[str, ...]
 
     @property
@@ -100,14 +107,11 @@ class LoadTest:
         row: dict[str, Any] = {}
         if rate in self.models:
             advice = self.models[rate].recommend()
-            row |= {"best": advice.setting, "tied": ", ".join(exact(pool) for pool in advice.tied)}
+            row |= {"best": advice.setting, "tied": ", ".join(map(exact, advice.tied))}
         if self.feasibility is not None and (smallest := self.feasibility.smallest(rate)).sure:
             likely = smallest.likely if smallest.pool is None else smallest.pool
-            row |= {
-                "smallest": smallest.pool,
-                "likely": likely,
-                "confidence": smallest.sure[smallest.named[1]],
-            }
+            sure = smallest.sure[smallest.named[1]]
+            row |= {"smallest": smallest.pool, "likely": likely, "confidence": sure}
         if turning is not None and turning.start is not None:
             ends = {"hurts_low": turning.low, "hurts_high": turning.high}
             row |= {"hurts_beyond": turning.start, **ends, "hurts_probability": turning.probability}
@@ -133,40 +137,18 @@ class LoadTest:
         if self.feasibility is None:
             return pd.DataFrame()
         rows = {}
-        for place, cell in self.feasibility.cells.by_place.items():
-            judged = self.feasibility.judged.get(place)
-            missed = self.feasibility.missed(place) if judged else ()
-            rows[place[::-1]] = {
+        for (pool, rate), cell in self.feasibility.cells.by_place.items():
+            judged = self.feasibility.judged.get((pool, rate))
+            missed = self.feasibility.missed((pool, rate)) if judged else ()
+            columns = [bound.column for bound in self.feasibility.objectives]
+            rows[rate, pool] = {
                 "n": len(cell.trials),
-                **{
-                    bound.column: cell.typical(bound.column)
-                    for bound in self.feasibility.objectives
-                },
+                **{column: cell.typical(column) for column in columns},
                 "missed": ", ".join(bound.column for bound in missed),
                 "confidence": judged.confidence if judged else np.nan,
             }
         table = pd.DataFrame.from_dict(rows, orient="index").rename_axis([RATE, self.pool])
         return table.sort_index()
-
-    @cached_property
-    def warmups(self) -> pd.DataFrame:
-        """One row a trial that has a course over time: its pool and rate, length_s with low_s and
-        high_s, probability, first_ms and steady_ms (mean latency of the first second and
-        afterwards), mean_bias (share by which the warm-up would move the mean), matters."""
-        cold = self.cold_start
-        names = ("length_s", "low_s", "high_s", "probability", "mean_bias", "matters")
-        rows = {
-            trial: {name: getattr(warmup, name) for name in names}
-            | {"first_ms": cold.first_ms[trial], "steady_ms": cold.steady_ms[trial]}
-            for trial, warmup in cold.warmups.items()
-        }
-        table = pd.DataFrame.from_dict(rows, orient="index").rename_axis("trial")
-        if not rows:
-            return table
-        where = self.trials.drop_duplicates("trial", keep="last").set_index("trial")[
-            [self.pool, RATE]
-        ]
-        return where.join(table, how="inner")
 
     def verdict(self) -> str:
         """The smallest pool that meets all objectives at the rate that is judged; without any, the
@@ -179,29 +161,22 @@ class LoadTest:
         if not smallest.sure:
             return f"At {rate} no trial says what the server does."
         key, level = smallest.named
-        sure = probability(smallest.sure[level])
-        if key == "smallest":
-            sentence = (
-                f"Set {setting(level, self.pool)}: the smallest that meets all objectives at "
-                f"{rate} ({sure} sure)."
-            )
-            rest = [exact(pool) for pool in smallest.undecided]
-            return (
-                f"{sentence} Of smaller ones {listing(rest)} can neither be shown to meet them nor "
-                "to miss them."
-                if rest
-                else sentence
-            )
-        if key == "smallest_likely":
-            wanted = percent(CONFIDENCE)
-            return (
-                f"No {pool} is {wanted} sure to meet all objectives at {rate}; {exact(level)} is "
-                f"the smallest that probably does ({sure})."
-            )
-        nearest = (
-            f"; nearest is {exact(level)} ({sure} sure)" if smallest.sure[level] > HOPELESS else ""
+        sure, rest = probability(smallest.sure[level]), [*map(exact, smallest.undecided)]
+        nearest = f"; nearest is {exact(level)} ({sure} sure)"
+        undecided = (
+            f" Of smaller ones {listing(rest)} can neither be shown to meet them nor to miss them."
+            if rest
+            else ""
         )
-        return f"No {pool} that was tried meets all objectives at {rate}{nearest}."
+        sentences_by_key = {
+            "smallest": f"Set {setting(level, self.pool)}: the smallest that meets all objectives "
+            f"at {rate} ({sure} sure).{undecided}",
+            "smallest_likely": f"No {pool} is {percent(CONFIDENCE)} sure to meet all objectives at "
+            f"{rate}; {exact(level)} is the smallest that probably does ({sure}).",
+            "smallest_none": f"No {pool} that was tried meets all objectives at {rate}"
+            f"{nearest if smallest.sure[level] > HOPELESS else ''}.",
+        }
+        return sentences_by_key[key]
 
     def _best(self) -> str:
         """The best pool at the rate that is judged, or that none is told from another there; empty
@@ -221,77 +196,49 @@ class LoadTest:
         """The sentence on where the curves turn back."""
         if not self.models:
             return f"No phases could be fitted: {self.problem}"
-        there = [(turn, turn.start) for turn in self.reversals if turn.start is not None]
+        there = [turn for turn in self.reversals if turn.start is not None]
         if not there:
             largest = max(float(model.levels["level"].max()) for model in self.models.values())
             return (
                 f"At no rate does the curve turn back: more does not hurt up to {exact(largest)}."
             )
-        sure = [(turn, start) for turn, start in there if turn.probability >= CONFIDENCE]
-        if not sure:
-            most, start = max(there, key=lambda pair: pair[0].probability)
+        most = max(there, key=lambda turn: turn.probability)
+        if most.probability < CONFIDENCE:
             return (
                 f"That more hurts is not shown: at {exact(most.rate)} requests/s, beyond "
-                f"{exact(start)}, it is {probability(most.probability)} sure. A higher rate, or "
+                f"{_pool(most)}, it is {probability(most.probability)} sure. A higher rate, or "
                 "more replicates, may show it."
             )
         sentences = [
-            f"beyond {exact(start)} at {exact(turn.rate)} requests/s "
+            f"beyond {_pool(turn)} at {exact(turn.rate)} requests/s "
             f"({probability(turn.probability)} sure; the largest is {percent(turn.worse)} worse)"
-            for turn, start in sure
+            for turn in there
+            if turn.probability >= CONFIDENCE
         ]
         return f"More hurts {'; '.join(sentences)}."
 
     @property
     def warnings(self) -> tuple[str, ...]:
         """What a reader must know before anything else."""
-        return (*self.left_out, *self._of_the_rate(), *self._of_the_cells(), *self._of_warm_up())
-
-    def _of_the_rate(self) -> list[str]:
-        wanted, judged = self.wanted, exact(self.judged_rate)
-        if wanted is None or self.judged_rate == wanted:
-            return []
-        if self.judged_rate < wanted:
-            return [
-                f"The rate to be borne, {exact(wanted)} requests/s, was not reached: the highest "
-                f"measured is {judged}."
-            ]
-        return [
-            f"The rate to be borne, {exact(wanted)} requests/s, was not measured; the next one up, "
-            f"{judged}, decides."
-        ]
-
-    def _of_the_cells(self) -> list[str]:
-        if self.feasibility is None:
-            return []
-        cells = self.feasibility.cells.by_place.values()
-        unknown = [why for cell in cells for why in cell.unknown]
+        judged, borne = self.judged_rate, self.judged_rate if self.wanted is None else self.wanted
+        wanted = f"The rate to be borne, {exact(borne)} requests/s, was not"
+        cells = self.feasibility.cells.by_place.values() if self.feasibility else ()
+        unknown = sum(len(cell.unknown) for cell in cells)
         failed = [why for cell in cells for why in cell.failed]
-        sentences = []
-        if unknown:
-            sentences.append(
-                f"{_trials(len(unknown))} left out: the load was not made as asked, which says "
-                "nothing of the server."
-            )
-        if failed:
-            sentences.append(
-                f"{_trials(len(failed))} failed at the server and miss all objectives; the first: "
-                f"{failed[0].rstrip('.')}."
-            )
-        if not self.feasibility.scatter_known:
-            sentences.append(
-                "Nothing was repeated: how much trials differ is not known, and the confidences "
-                "are too high."
-            )
-        return sentences
-
-    def _of_warm_up(self) -> list[str]:
-        if not self.cold_start.unsteady:
-            return []
-        return [
-            f"{_trials(len(self.cold_start.unsteady))} never became steady: the figures depend on "
-            "how long they lasted."
-        ]
+        unsteady = int((~self.warmups["is_steady"].astype(bool)).sum())
+        sentences = {
+            f"{wanted} reached: the highest measured is {exact(judged)}.": judged < borne,
+            f"{wanted} measured; the next one up, {exact(judged)}, decides.": judged > borne,
+            f"{_trials(unknown)} left out: the load was not made as asked, which says nothing of "
+            "the server.": unknown,
+            f"{_trials(len(failed))} failed at the server and miss all objectives; the first: "
+            f"{''.join(failed[:1]).rstrip('.')}.": failed,
+            "Nothing was repeated: how much trials differ is not known, and the confidences are "
+            "too high.": self.feasibility is not None and not self.feasibility.scatter_known,
+            f"{_trials(unsteady)} never became steady: the figures depend on how long they "
+            "lasted.": unsteady,
+        }
+        return (*self.left_out, *(sentence for sentence, is_so in sentences.items() if is_so))
 
     def __repr__(self) -> str:
         return f"{self.verdict()}\n{self.by_rate.to_string()}"
@@ -304,23 +251,96 @@ def _trials(n: int) -> str:
     return "1 trial is" if n == 1 else f"{n} trials are"
 
 
-def load_test(
+def _pool(turn: Reversal) -> str:
+    return "" if turn.start is None else exact(turn.start)
+
+
+def capacity(
+    frame: pd.DataFrame | Run,
+    pool: str = "",
+    rate: str = "",
+    objectives: Mapping[str, Any] | None = None,
+    *,
+    response: str = "",
+    goal: str = "min",
+    wanted: float | None = None,
+) -> LoadTest:
+    """Which pools meet all objectives at which rates, how sure that is, and where more hurts.
+
+    frame: a run of a load test, whose study says the rest and whose warm-up is cut out; or trials,
+    one row each: those for warm-up and those not trusted are left out, one that the server failed
+    misses every objective. pool, rate: columns of the two factors, numbers. objectives: by column,
+    the largest value allowed, in the column's unit or with its own ("100 ms"), or {"at_least": ...}
+    for the smallest. response: column whose curve is fitted at each rate, by default that of the
+    first objective. goal: min or max. wanted: the rate to be borne [1/s].
+
+    `.confidence` has one row a rate and one column a pool; `.smallest(rate)` and `.by_rate` name
+    pools, `.by_pool` rates.
+
+    Raises PhaseError if a column is missing, or a level is not a number, or an objective is no
+    bound; TableError if a run has no rate.
+
+    >>> import pandas as pd
+    >>> trials = pd.DataFrame({"pool_size": [8, 16] * 4, "rate": [100] * 8})
+    >>> trials["latency_p99_ms"] = [140.0, 60.0, 150.0, 61.0, 145.0, 59.0, 148.0, 60.5]
+    >>> capacity(trials, "pool_size", "rate", {"latency_p99_ms": "100 ms"}).smallest(100).pool
+    16.0
+    """
+    if isinstance(frame, Run):
+        return _of_run(frame)
+    bounds = _objectives(objectives or {})
+    if not (pool and rate and (bounds or response)):
+        raise PhaseError(
+            "Name the columns of pool and rate, and objectives such as {'latency_p99_ms': 100} or "
+            "a response."
+        )
+    for column in (pool, rate):
+        check_column(frame, column)
+    trials = frame.rename(columns={rate: RATE})
+    return _load_test(trials, pool, response or bounds[0].column, goal, bounds, wanted)
+
+
+def _of_run(run: Run) -> LoadTest:
+    study, source = run.study, run.source
+    trials, fixed = source.trials, getattr(study.workload, RATE, None)
+    if RATE not in trials and fixed is not None:
+        trials = trials.assign(**{RATE: float(fixed)})
+    factors = study.factor_names()
+    bounds, load = objectives_of(study.objectives, (*factors, RATE))
+    asked = (source.knob, source.response, source.goal, bounds, load.get(RATE))
+    return _load_test(trials, *asked, run.histograms, factors)
+
+
+def _objectives(bounds: Mapping[str, Any]) -> tuple[Objective, ...]:
+    """The objectives that bounds make. Raises PhaseError for one that is none."""
+    specs: dict[str, ObjectiveSpec] = {}
+    for column, bound in bounds.items():
+        written = {column: bound if isinstance(bound, Mapping) else {"at_most": bound}}
+        try:
+            specs |= OBJECTIVES.validate_python(in_own_units(written))
+        except ValueError as error:
+            raise PhaseError(
+                f"The objective on {column} is {bound!r}; write a number, alone or with a unit of "
+                "its kind (100, '100 ms'), or {'at_least': number}."
+            ) from error
+    return objectives_of(specs)[0]
+
+
+def _load_test(
     trials: pd.DataFrame,
     pool: str,
     response: str,
-    goal: str = "min",
-    *,
-    objectives: Sequence[Objective] = (),
-    wanted: float | None = None,
-    histograms: pd.DataFrame | None = None,
+    goal: str,
+    objectives: Sequence[Objective],
+    wanted: float | None,
+    histograms: pd.DataFrame = NO_HISTOGRAMS,
     others: Sequence[str] = (),
 ) -> LoadTest:
     """A load test over pools and rates.
 
     trials: every attempt, one row each, with `rate`, and `status`, `trusted`, `warmup` where they
-    are known. pool: its knob. wanted: the rate to be borne [1/s]. histograms: slices of the trials
-    as a run keeps them, of which a warm-up that reaches into the measured window is cut out.
-    others: further factors, of which one level is shown.
+    are known. histograms: slices of the trials as a run keeps them, of which a warm-up that reaches
+    into the measured window is cut out. others: further factors, of which one level is shown.
 
     Raises PhaseError if an objective bounds a column that the trials do not have, TableError
     without a rate, or without a trial that says anything.
@@ -328,44 +348,39 @@ def load_test(
     if RATE not in trials:
         raise TableError("The trials have no rate, neither as a factor nor in their workload.")
     trials, left_out = _one_slice(trials, (pool, RATE), others)
-    kept = _of_last_attempts(NO_HISTOGRAMS if histograms is None else histograms, trials)
+    kept = histograms
+    if len(kept) and "attempt" in trials:
+        last = trials.groupby("trial")["attempt"].max()
+        kept = kept[kept["attempt"] == kept["trial"].map(last)]
     # The histogram that the response is a statistic of; that of the requests where it is of none.
     metric = Objective(response, "at_most", 0.0).metric or "latency_us"
-    cold = cold_start(series(kept, metric))
-    counts = trial_counts(kept, cold.begins_s)
-    trials = _freed(trials, counts, cold.reaching_in)
+    cold = cold_starts(series(kept, metric))
+    counts = trial_counts(kept, dict(zip(map(int, cold.index), cold["begins_s"], strict=True)))
+    trials = _freed(trials, counts, cold.index[cold["begins_s"] > 0])
     sound = well(counted(trials))
     judgeable = _judgeable(trials, sound)
     if sound.empty and (judgeable.empty or not objectives):
-        raise TableError(f"No trial of this load test ended well{_first_failure(trials)}.")
+        errors = trials["error"].dropna() if "error" in trials else trials.iloc[:0]
+        first = f"; the first: {str(errors.iloc[0]).rstrip('.')}" if len(errors) else ""
+        raise TableError(f"No trial of this load test ended well{first}.")
     harmless = tolerated_response(response, objectives)
-    models, problem = _models(sound, pool, response, goal, harmless)
+    models: dict[float, PhaseModel] = {}
+    problem = ""
+    try:
+        curves = slices_of(answer(sound, pool, response, goal, by=(RATE,)), sound)
+        curves = reversals_alone(curves, harmless)
+        models = {float(rate): model for rate, model in curves.items()}
+    except PhaseError as error:
+        problem = str(error)
     cells = cells_of(judgeable, pool, RATE, objectives, counts)
     rates = sorted(float(rate) for rate in trials[RATE].dropna().unique())
-    turning = reversals(models, sound, harmless=harmless) if models else ()
     judged = feasibility(cells, objectives) if objectives else None
+    numbered = sound.assign(trial=sound.get("trial", sound.index))
+    own = numbered.drop_duplicates("trial", keep="last").set_index("trial")[[pool, RATE]]
     return LoadTest(
         sound, pool, response, goal, wanted, judged_level(rates, wanted), models, problem,
-        tuple(turning), judged, cold, littles_law(sound, pool, RATE), left_out,
+        tuple(reversals(models, sound, harmless)), judged, own.join(cold, how="inner"), left_out,
     )  # fmt: skip
-
-
-def _first_failure(trials: pd.DataFrame) -> str:
-    """How the first of some trials failed, as the end of a sentence."""
-    errors = trials["error"].dropna() if "error" in trials else trials.iloc[:0]
-    return f"; the first: {str(errors.iloc[0]).rstrip('.')}" if len(errors) else ""
-
-
-def _models(
-    sound: pd.DataFrame, pool: str, response: str, goal: str, harmless: float | None
-) -> tuple[dict[float, PhaseModel], str]:
-    """The curve of each rate, and why there is none."""
-    try:
-        models = slices_of(answer(sound, pool, response, goal, by=(RATE,)), sound)
-        models = reversals_alone(models, harmless)
-    except PhaseError as error:
-        return {}, str(error)
-    return {float(rate): model for rate, model in models.items()}, ""
 
 
 def _one_slice(
@@ -373,33 +388,24 @@ def _one_slice(
 ) -> tuple[pd.DataFrame, tuple[str, ...]]:
     """The trials at one level of every factor beside pool and rate, and what to say of it."""
     sentences = []
-    for name in others:
-        if name in shown or name not in trials or trials[name].astype(str).nunique() < 2:
-            continue
-        level = trials[name].iloc[0]
-        trials = trials[trials[name] == level]
-        sentences.append(f"Other factors vary too; shown is {name} = {level} alone.")
+    for name in (other for other in others if other not in shown):
+        if name in trials and trials[name].astype(str).nunique() > 1:
+            trials = trials[trials[name] == (level := trials[name].iloc[0])]
+            sentences.append(f"Other factors vary too; shown is {name} = {level} alone.")
     return trials, tuple(sentences)
 
 
-def _of_last_attempts(histograms: pd.DataFrame, trials: pd.DataFrame) -> pd.DataFrame:
-    if histograms.empty or "attempt" not in trials:
-        return histograms
-    last = trials.groupby("trial")["attempt"].max()
-    return histograms[histograms["attempt"] == histograms["trial"].map(last)]
-
-
 def _freed(
-    trials: pd.DataFrame, counts: Mapping[int, Mapping[str, Counts]], cut: Sequence[int]
+    trials: pd.DataFrame, counts: Mapping[int, Mapping[str, Counts]], cut: Iterable[int]
 ) -> pd.DataFrame:
     """The trials with the statistics of those whose warm-up was cut out taken from what is left."""
     freed = trials.copy()
     for column, trial in product(trials.columns, cut):
-        objective, own = Objective(str(column), "at_most", 0.0), counts.get(trial, {})
-        if objective.metric is not None and objective.metric in own:
-            freed[column] = freed[column].mask(
-                freed["trial"] == trial, statistic(objective, own[objective.metric])
-            )
+        objective = Objective(str(column), "at_most", 0.0)
+        own = counts.get(trial, {}).get(objective.metric or "")
+        if own is not None:
+            value = statistic(objective, own)
+            freed[column] = freed[column].mask(freed["trial"] == trial, value)
     return freed
 
 
@@ -408,10 +414,6 @@ def _judgeable(trials: pd.DataFrame, sound: pd.DataFrame) -> pd.DataFrame:
     badly."""
     if "status" not in trials:
         return sound
-    last = trials.groupby("trial").tail(1).index if "trial" in trials else trials.index
-    bad = trials[
-        (trials["status"] != "ok")
-        & ~marked(trials, "warmup", missing=False)
-        & trials.index.isin(last)
-    ]
+    last = trials.groupby("trial").tail(1) if "trial" in trials else trials
+    bad = last[(last["status"] != "ok") & ~marked(last, "warmup", missing=False)]
     return pd.concat([sound, bad]).sort_index()

@@ -45,7 +45,7 @@ class Roles:
 
 
 def roles_of(
-    responses: Mapping[str, pd.Series],
+    medians: Mapping[str, float],
     limits: Mapping[str, float],
     slow: str | None = None,
     fast: str | None = None,
@@ -54,13 +54,13 @@ def roles_of(
     """The roles as asked for, else by the medians: the slowest and the fastest, and another one
     without a limit.
 
-    responses: of each environment's trials [s]. limits: as in Roles.
+    medians: of each environment's responses [s]. limits: as in Roles.
 
     Raises CompareError if there are fewer than two environments, one is unknown, or the two are the
     same.
     """
-    if len(responses) < 2:
-        have = ", ".join(responses) or "none"
+    if len(medians) < 2:
+        have = ", ".join(medians) or "none"
         raise CompareError(
             f"A slowdown is explained between two environments; the table has trials of: {have}. "
             "Measure another one."
@@ -68,8 +68,7 @@ def roles_of(
     for name in (slow, fast, restored):
         if name is not None:
             sentence = f"There are no trials of an environment {name!r}"
-            check_known(CompareError, sentence, name, responses, "There are:")
-    medians = {name: float(values.median()) for name, values in responses.items()}
+            check_known(CompareError, sentence, name, medians, "There are:")
     slow = slow or max((n for n in medians if n not in (fast, restored)), key=lambda n: medians[n])
     free = [n for n in medians if n not in (slow, restored)]
     fast = fast or min(free, key=lambda n: medians[n])
@@ -98,11 +97,12 @@ def limits_of(trials: pd.DataFrame, by: str) -> dict[str, float]:
         limits = trials.loc[counted, IN_FORCE].map(_cores).fillna(UNLIMITED)
     else:
         return {}
-    by_name: dict[str, float] = {}
-    for name, levels in limits.groupby(trials[by], sort=False):
-        if levels.notna().all() and levels.nunique() == 1:
-            by_name[str(name)] = float(levels.iloc[0])
-    return by_name
+    each = limits.groupby(trials[by], sort=False)
+    return {
+        str(name): float(levels.iloc[0])
+        for name, levels in each
+        if levels.notna().all() and levels.nunique() == 1
+    }
 
 
 def _cores(level: object) -> float:

@@ -12,18 +12,12 @@ quota is spent, and the p CPUs are stopped for the rest, so that n throttled per
 q) seconds. Hence p = q + counted / (n P), and the time that passed is the counted time over p.
 """
 
-from dataclasses import dataclass
-
 import pandas as pd
 
 from deadzone.analysis.trial_columns import numbers
 
-CONNECTION, UPLOAD, NETWORK, NETWORK_LEAST = (
-    "connection_s",
-    "upload_s",
-    "network_s",
-    "network_least_s",
-)
+CONNECTION, UPLOAD = "connection_s", "upload_s"
+NETWORK, NETWORK_LEAST = "network_s", "network_least_s"
 DNS, CONNECT = "dns_s", "connect_s"
 THROTTLED, FAULTS, DISK_BYTES = "throttled_s", "faults_s", "disk_bytes_s"
 MEMORY, MEMORY_LEAST, DISK, DISK_LEAST = "memory_s", "memory_least_s", "disk_s", "disk_least_s"
@@ -45,23 +39,15 @@ SLOW_DISK_BYTES_S = 100e6
 """Bytes moved are counted at 100 MB/s, a slow disk's rate, for the same reason."""
 
 
-@dataclass(frozen=True, eq=False)
-class Parts:
-    """The parts of every trial.
+def parts_of(
+    trials: pd.DataFrame, response: str, by: pd.Series, unlimited: pd.Series
+) -> pd.DataFrame:
+    """Cut the response of each trial into its parts [s]: one row a trial, columns as named in this
+    module, nan where not measured.
 
-    seconds: one row a trial, in the order of the trials; columns as named in this module, nan where
-    not measured. Of network, memory and disk there are two: the most and the least time. Of the
-    network, that may have been spent outside the service; of the others, the whole machine's waits
-    where the service's own were not counted, and nothing. parallel: CPUs that the service kept busy
-    at once, as its throttling or its CPU time tells; at least 1.
-    """
-
-    seconds: pd.DataFrame
-    parallel: float
-
-
-def parts_of(trials: pd.DataFrame, response: str, by: pd.Series, unlimited: pd.Series) -> Parts:
-    """Cut the response of each trial into its parts.
+    Of network, memory and disk there are two: the most and the least time. Of the network, that may
+    have been spent outside the service; of the others, the whole machine's waits where the
+    service's own were not counted, and nothing.
 
     trials: one row a trial. response: column of the elapsed time [s]. by: shape (trials,), name of
     the environment. unlimited: shape (trials,), whether the trial's environment is known to have no
@@ -99,9 +85,8 @@ def parts_of(trials: pd.DataFrame, response: str, by: pd.Series, unlimited: pd.S
         }
     )
     times[NETWORK], times[NETWORK_LEAST] = _outside(trials, times)
-    known = times[[name for name in ADDING_UP if name != REST]].fillna(0.0)
-    times[REST] = times[TOTAL] - known.sum(axis=1)
-    return Parts(times, parallel)
+    times[REST] = times[TOTAL] - times[[*ADDING_UP[:-1]]].sum(axis=1)
+    return times
 
 
 def _outside(trials: pd.DataFrame, times: pd.DataFrame) -> tuple[pd.Series, pd.Series]:
@@ -113,21 +98,16 @@ def _outside(trials: pd.DataFrame, times: pd.DataFrame) -> tuple[pd.Series, pd.S
     nothing, time that nothing accounts for may be the network's or a wait within the service: then
     only connection and upload are the network's for certain.
     """
-    inside = times[[THROTTLED, MEMORY, DISK, WORK, CLIENT]].fillna(0.0).sum(axis=1)
-    by_accounts = (
-        (times[TOTAL] - inside)
-        .clip(lower=0.0)
-        .where(times[WORK].notna() & times[THROTTLED].notna())
-    )
-    own = numbers(trials, "service_s")
+    inside = times[[THROTTLED, MEMORY, DISK, WORK, CLIENT]].sum(axis=1)
+    counted = times[[WORK, THROTTLED]].notna().all(axis=1)
+    by_accounts = (times[TOTAL] - inside).clip(lower=0.0).where(counted)
     waited = numbers(trials, "service_receive_s").fillna(times[UPLOAD])
-    by_service = (times[TOTAL] - own + waited - times[CLIENT].fillna(0.0)).clip(
-        lower=0.0, upper=times[TOTAL]
-    )
+    by_service = times[TOTAL] - numbers(trials, "service_s") + waited - times[CLIENT].fillna(0.0)
+    by_service = by_service.clip(lower=0.0, upper=times[TOTAL])
     most = pd.concat([by_accounts, by_service], axis=1).min(axis=1)
-    direct = (times[CONNECTION] + times[UPLOAD].fillna(0.0)).clip(upper=times[TOTAL])
-    bounded = pd.concat([direct, by_accounts], axis=1).min(axis=1)
-    return most, most.where(by_service.notna(), bounded)
+    direct = times[[CONNECTION, UPLOAD]].sum(axis=1).where(times[CONNECTION].notna())
+    least = pd.concat([direct.clip(upper=times[TOTAL]), by_accounts], axis=1).min(axis=1)
+    return most, most.where(by_service.notna(), least)
 
 
 def _parallel(trials: pd.DataFrame, total: pd.Series, by: pd.Series) -> float:

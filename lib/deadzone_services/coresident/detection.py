@@ -67,17 +67,15 @@ class CoresidentDetection:
 
     def go_on(self, records: list[dict[str, Any]]) -> None:
         """Count what an earlier part of the run recognised."""
-        keys_by_text = {
-            str(keys): keys for record in records for keys in record.get("recognised", ())
-        }
-        for keys in keys_by_text.values():
+        recorded = [keys for record in records for keys in record.get("recognised", ())]
+        for keys in {str(keys): keys for keys in recorded}.values():
+            spec = CoresidentSpec.model_validate(keys)
             try:
-                self._measuring.coresident_processes.add(CoresidentSpec.model_validate(keys))
+                self._measuring.coresident_processes.add(spec)
             except TargetError as error:
-                sentence = (
+                self._progress.note(
                     f"{error} It was recognised as the trials' in an earlier part of this run."
                 )
-                self._progress.note(sentence)
 
     def see(self, measured: Measurement) -> tuple[Measurement, list[dict[str, Any]]]:
         """The attempt, in the last that decides without the CPU of what belongs to it, and what
@@ -102,9 +100,8 @@ class CoresidentDetection:
         accepted = [spec for name, cores in named.items() if (spec := self._accepted(name, cores))]
         counted = sum(named.values()) if accepted else 0.0
         theirs = replace(seen, foreign_cpu=max(0.0, seen.foreign_cpu - counted))
-        return replace(measured, interference=theirs), [
-            spec.model_dump(exclude_none=True) for spec in accepted
-        ]
+        keys = [spec.model_dump(exclude_none=True) for spec in accepted]
+        return replace(measured, interference=theirs), keys
 
     def _accepted(self, name: str, cores: float) -> CoresidentSpec | None:
         """What a name stands for, from now on counted as the trials'; None where it is not, or
@@ -115,9 +112,8 @@ class CoresidentDetection:
         if not port and not any((start_ticks(pid) or self._since) < self._since for pid in at_work):
             return None
         listens = f", listening on port {port}," if port else ""
-        written = ", ".join(
-            f"{key}: {value}" for key, value in spec.model_dump(exclude_none=True).items()
-        )
+        keys = spec.model_dump(exclude_none=True)
+        written = ", ".join(f"{key}: {value}" for key, value in keys.items())
         sentence = (
             f"{name}{listens} used {cores:.2f} cores in each of {LOOKS} trials and none between "
             "them"

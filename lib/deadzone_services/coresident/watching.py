@@ -1,21 +1,251 @@
-"""What belongs to a trial although it did not start it: found, read at the trial's moments,
-limited, given back."""
+"""What belongs to a trial although it did not start it: found by unit, process, port, pid file,
+control group, container or pod, read at the trial's moments, limited, given back.
 
+Its CPU and memory limit is put in force in its control group, read back, and given back whatever
+happens. Where it shares its group with other processes, it is moved to one of its own for the time
+of the sweep.
+"""
+
+import itertools
+import os
+import shutil
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from pathlib import Path
 from typing import Any, Self
 
-from deadzone.plugins import Level, Measurement, Outcome, Sample, TargetError, not_measured
+import psutil
+
+from deadzone.errors import system_reason
+from deadzone.plugins import (
+    Level,
+    Measurement,
+    Outcome,
+    Sample,
+    TargetError,
+    did_you_mean,
+    not_measured,
+)
 from deadzone.run.targets.interrupts import undisturbed
-from deadzone.run.targets.limits.base import THROTTLING, Counters, start_ticks
-from deadzone.run.targets.limits.inhabited import Group, group_of, inhabitants
-from deadzone.run.targets.processes import below, names_of, waits_for_children
-from deadzone.run.targets.undo_log import tell
+from deadzone.run.targets.limits.base import (
+    PERIOD_US,
+    THROTTLING,
+    Counters,
+    as_bytes,
+    as_cores,
+    group_name,
+    start_ticks,
+)
+from deadzone.run.targets.limits.cgroup_v1 import CgroupV1, v1_homes
+from deadzone.run.targets.limits.cgroup_v2 import UNIFIED, CgroupV2, own_v2_group
+from deadzone.run.targets.limits.inhabited import Group, group_named, group_of, inhabitants
+from deadzone.run.targets.processes import below, listening, names_of, waits_for_children
+from deadzone.run.targets.undo_log import UndoEntry, record_change, tell, undo
 from deadzone.study.coresident_specs import LIMITS, RECORDED, CoresidentSpec
-from deadzone_services.coresident.members import GoneError, HeldLimits, group_of_spec, roots_of
+from deadzone_services.container import ENGINES, pid_of
 from deadzone_services.watching import Pids, Watch
+
+MOST_NAMED = 8
+"""So many of what there is are named where what was asked for is not there."""
+
+KUBERNETES = "kubepods"
+"""Part of the path of every pod's control group."""
+
+
+class GoneError(TargetError):
+    """What belongs to the trials is not there, or not any more."""
+
+
+def roots_of(spec: CoresidentSpec) -> tuple[int, ...]:
+    """Its processes, those below them left out. Raises GoneError, with the nearest that is there,
+    if there are none."""
+    pids, hint = _FINDERS[spec.way](str(getattr(spec, spec.way)))
+    if not pids:
+        raise GoneError(f"belongs: {spec}: {hint}")
+    return tuple(pids)
+
+
+def group_of_spec(spec: CoresidentSpec) -> Group | None:
+    """The control group that a spec names; None where it names processes."""
+    return group_named(str(getattr(spec, spec.way))) if spec.way in ("unit", "cgroup") else None
+
+
+Found = tuple[Iterable[int], str]
+"""Processes, and what to say where there are none."""
+
+
+def _by_process(name: str) -> Found:
+    # a harness and a server may both be python3
+    ours = {os.getpid(), os.getppid(), *below(os.getpid())}
+    all_names = {pid: names_of(pid) for pid in psutil.pids() if pid not in ours}
+    pids = [pid for pid, names in all_names.items() if name in names]
+    known = sorted({*itertools.chain.from_iterable(all_names.values())})
+    return pids, f"there is none here.{did_you_mean(name, known)}"
+
+
+def _by_port(port: str) -> Found:
+    there = listening()
+    if int(port) in there:
+        unseen = "which process listens there, this user may not see; be root, or name the process."
+        return _with_group(there[int(port)]), unseen
+    nearest = sorted(there, key=lambda other: abs(other - int(port)))[:MOST_NAMED]
+    listed = ", ".join(f"{other}{_named(there[other])}" for other in nearest)
+    return (), f"nothing listens there. There is {listed}." if listed else "nothing listens there."
+
+
+def _by_pid_file(path: str) -> Found:
+    try:
+        pid = int(Path(path).read_text().split()[0])
+    except (OSError, ValueError, IndexError) as error:
+        return (), f"it holds no process id: {error}."
+    return [pid] if Path(f"/proc/{pid}").is_dir() else [], f"its process {pid} has ended."
+
+
+def _by_group(name: str) -> Found:
+    group = group_named(name)
+    return inhabitants(group) if group else (), "no process runs in a group of that name."
+
+
+def _by_container(name: str) -> Found:
+    engines = [engine for engine in ENGINES if shutil.which(engine)]
+    pids = [pid for engine in engines if (pid := pid_of(engine, name))]
+    missing = f"none of {', '.join(ENGINES)} is installed."
+    return pids[:1], "no container of that name runs here." if engines else missing
+
+
+def _by_pod(name: str) -> Found:
+    """A container of a pod has the pod's name for its host's, unless it shares the node's
+    network."""
+    pids = []
+    for process in map(Path, (f"/proc/{pid}" for pid in psutil.pids())):
+        with suppress(OSError):
+            is_pods = KUBERNETES in (process / "cgroup").read_text()
+            if is_pods and (process / "root" / "etc" / "hostname").read_text().strip() == name:
+                pids.append(int(process.name))
+    return pids, "no container of it runs on this node."
+
+
+_FINDERS = {
+    "unit": _by_group, "cgroup": _by_group, "process": _by_process, "port": _by_port,
+    "pid_file": _by_pid_file, "container": _by_container, "pod": _by_pod,
+}  # fmt: skip
+
+
+def _with_group(pids: Iterable[int]) -> tuple[int, ...]:
+    """Processes with those of their process groups, such as a helper that a server started and left
+    to itself; a group that Deadzone or what started it is in may hold anything."""
+    ours = (os.getpid(), *(parent.pid for parent in psutil.Process().parents()))
+    groups = {*map(_process_group, pids)} - {None, *map(_process_group, ours)}
+    members = [pid for pid in psutil.pids() if groups and _process_group(pid) in groups]
+    return tuple(dict.fromkeys((*pids, *members)))
+
+
+def _process_group(pid: int) -> int | None:
+    try:
+        return os.getpgid(pid)
+    except OSError:  # it has ended
+        return None
+
+
+def _named(pids: Iterable[int]) -> str:
+    names = dict.fromkeys(names[0] for pid in pids if (names := names_of(pid)))
+    return f" ({', '.join(names)})" if names else ""
+
+
+HELD = "held-by-"
+"""Begins the name of a group into which a server was moved: no group of trials, whose processes
+would be killed when left over."""
+
+_COUNT = itertools.count(1)
+
+
+class HeldLimits:
+    """The limits of one group. what: of whom, said to people."""
+
+    def __init__(
+        self,
+        what: str,
+        own: Callable[[], Group | None],
+        processes: Callable[[], tuple[int, ...]],
+    ) -> None:
+        """own: the group that is its alone, None where it shares one. processes: its processes
+        now."""
+        self._what, self._own, self._processes = what, own, processes
+        self._group: Group | None = None
+        self._moved: Group | None = None
+        self._note: Path | None = None
+
+    def put(self, limits: Mapping[str, Level]) -> None:
+        """Put limits in force, by cpu_limit and memory_limit. Raises TargetError where that is not
+        permitted."""
+        try:
+            group = self._group = self._group or self._hold()
+            self._move_in()
+            if "cpu_limit" in limits:
+                group.set_cpu_limit(as_cores(limits["cpu_limit"]))
+            if "memory_limit" in limits:
+                group.set_memory_limit(as_bytes(limits["memory_limit"]))
+        except (OSError, TargetError) as error:
+            why = system_reason(error) if isinstance(error, OSError) else str(error)
+            raise TargetError(
+                f"The limits of {self._what} are not ours to change: {why.rstrip('.')}. Root may."
+            ) from error
+
+    def give_back(self) -> str | None:
+        """Give back what was in force before; what could not be."""
+        self._group = self._moved = None
+        note, self._note = self._note, None
+        return undo(note) if note else None
+
+    def _hold(self) -> Group:
+        group = self._own()
+        if group is None:
+            return self._make()
+        files = {str(path): path.read_text().strip() for path in group.limit_files()}
+        self._note = record_change(UndoEntry(self._what, files=files))
+        if isinstance(group, CgroupV1):
+            group.set_cpu_limit(None)
+            group.limit_files()[0].write_text(str(PERIOD_US))
+        return group
+
+    def _make(self) -> Group:
+        """A group of its own, with the note of where its processes come from."""
+        pids = self._processes()
+        refused = []
+        for group in (CgroupV2(), CgroupV1()):
+            try:
+                group.open(f"{HELD}{group_name()}-{next(_COUNT)}")
+            except TargetError as error:
+                refused.append(f"{group.name}: {str(error).rstrip('.')}")
+                continue
+            homes = [_homes(pid) for pid in pids]
+            if any(home != homes[0] for home in homes):
+                group.close()
+                raise TargetError("its processes are in several control groups; name one of these")
+            moves = {
+                str(path): str(homes[0].get(hierarchy))
+                for hierarchy, path in group.folders().items()
+            }
+            self._note = record_change(UndoEntry(self._what, moves=moves))
+            self._moved = group
+            return group
+        raise TargetError("; ".join(refused))
+
+    def _move_in(self) -> None:
+        """Move processes that are not in the group yet, and those that they start meanwhile."""
+        while self._moved and (outside := {*self._processes()} - {*inhabitants(self._moved)}):
+            for pid in outside:
+                if Path(f"/proc/{pid}").is_dir():
+                    self._moved.adopt(pid)
+
+
+def _homes(pid: int) -> dict[str, Path]:
+    """The groups of a process, by hierarchy."""
+    group = own_v2_group(pid)
+    return {**v1_homes(pid), **({UNIFIED: group} if group else {})}
+
 
 TICK_S = 0.5
 """A server may have hundreds of processes, each of which is read anew: more often would disturb the
@@ -54,11 +284,9 @@ class CoresidentProcess:
                 "time is in no account. Start it in a control group of its own, such as with "
                 "`systemd-run --unit=NAME`, and write `belongs: [{unit: NAME}]`."
             )
-        names = dict.fromkeys(name for pid in pids for name in names_of(pid)[:1])
-        return (
-            f"{self._spec}: {', '.join(names)} ({len(pids)} "
-            f"{'processes' if len(pids) > 1 else 'process'})"
-        )
+        names = ", ".join(dict.fromkeys(name for pid in pids for name in names_of(pid)[:1]))
+        count = f"{len(pids)} {'processes' if len(pids) > 1 else 'process'}"
+        return f"{self._spec}: {names} ({count})"
 
     def who(self, is_started: bool) -> str:
         """Who its processes are; of one that is not there, and is_started by the study, its key."""
@@ -80,12 +308,14 @@ class CoresidentProcess:
                 self.find()
                 self._last_s = None  # another account
             except GoneError as error:
-                if time.monotonic() < until_s:
-                    time.sleep(LOOK_AGAIN_S)
-                elif self._roots:
-                    raise GoneError(f"{self._spec} has gone {self._was()}") from error
-                else:
-                    raise
+                if time.monotonic() >= until_s:
+                    raise self._gone(error) from error
+                time.sleep(LOOK_AGAIN_S)
+
+    def _gone(self, error: GoneError) -> GoneError:
+        """Of one that was found before: that it has gone, and who it was."""
+        was = f" (it was process {', '.join(map(str, self._roots))})"
+        return GoneError(f"{self._spec} has gone{was}") if self._roots else error
 
     @property
     def is_known(self) -> bool:
@@ -95,20 +325,17 @@ class CoresidentProcess:
     def _is_there(self) -> bool:
         return any(start_ticks(pid) == ticks for pid, ticks in self._roots.items())
 
-    def _was(self) -> str:
-        return f"(it was process {', '.join(map(str, self._roots))})"
-
     def check(self) -> None:
         """Raise GoneError unless it is there as it was found; of one that was started again the
         account is lost."""
         if self._is_there():
             return
-        was = self._was()
+        gone = self._gone(GoneError(""))
         try:
             self.find()
         except GoneError as error:
-            raise GoneError(f"{self._spec} has gone {was}") from error
-        raise GoneError(f"{self._spec} was started again meanwhile {was}")
+            raise gone from error
+        raise GoneError(str(gone).replace("has gone", "was started again meanwhile"))
 
     def processes(self) -> tuple[int, ...]:
         """Its processes now."""
@@ -118,11 +345,8 @@ class CoresidentProcess:
     def prepare(self, levels: Mapping[str, Level]) -> None:
         """Put its limits in force where these are factors. Raises TargetError where that is not
         permitted."""
-        asked = {
-            limit: levels[name]
-            for limit in LIMITS
-            if (name := f"{self._spec.label}_{limit}") in levels
-        }
+        own = dict(zip(LIMITS, self._spec.factors, strict=True))
+        asked = {limit: levels[name] for limit, name in own.items() if name in levels}
         if asked:
             self._limits.put(asked)
             self._group = self._own_group()
@@ -141,12 +365,11 @@ class CoresidentProcess:
         """Readings under its name, some of the trial's moments left out."""
         if t_s - self._ticked_s < TICK_S:
             return ()
-        self._ticked_s = t_s
-        read = [
-            (sample.metric.removeprefix("service_"), sample.value)
+        self._ticked_s, label = t_s, self._spec.label
+        return [
+            Sample(t_s, f"{label}_{sample.metric.removeprefix('service_')}", sample.value)
             for sample in self._watch.tick(t_s)
         ]
-        return [Sample(t_s, f"{self._spec.label}_{name}", value) for name, value in read]
 
     def end(self) -> float:
         """The trial has ended."""
@@ -158,24 +381,18 @@ class CoresidentProcess:
         use = self._watch.use()
         wall_s = max(self._wall_s[1] - self._wall_s[0], 1e-9)
         cpu_s = None if use.user_s is None else use.user_s + (use.sys_s or 0.0)
-        cpu_limit, memory_limit = self._limits_in_force()
-        counted = {name: getattr(use.grown, name) for name in THROTTLING}
-        facts: dict[str, Any] = {
-            "cores": None if cpu_s is None else cpu_s / wall_s, "cpu_s": cpu_s,
-            "cpu_limit": cpu_limit, "memory_limit_bytes": memory_limit, **counted,
-            **{name.removeprefix("service_"): value for name, value in use.responses.items()},
-        }  # fmt: skip
-        label = self._spec.label
-        return {
-            f"{label}_{name}": float(facts[name])
-            for name in RECORDED
-            if facts.get(name) is not None
-        }
-
-    def _limits_in_force(self) -> tuple[float | None, int | None]:
+        limits: tuple[float | None, int | None] = (None, None)
         with suppress(OSError):
-            return self._group.limits() if self._group else (None, None)
-        return None, None
+            limits = self._group.limits() if self._group else limits
+        facts: dict[str, Any] = {
+            "cores": None if cpu_s is None else cpu_s / wall_s,
+            "cpu_s": cpu_s,
+            **{name: getattr(use.grown, name) for name in THROTTLING},
+            **dict(zip(("cpu_limit", "memory_limit_bytes"), limits, strict=True)),
+            **{name.removeprefix("service_"): value for name, value in use.responses.items()},
+        }
+        known = {name: facts[name] for name in RECORDED if facts.get(name) is not None}
+        return {f"{self._spec.label}_{name}": float(value) for name, value in known.items()}
 
     def _own_group(self) -> Group | None:
         """The control group that holds it alone, by which it is read and limited; None where it
@@ -199,7 +416,7 @@ class CoresidentProcess:
 
     def _added_up(self, now_s: float) -> float:
         """CPU time in all; one that was started again counts on."""
-        self._total_s += max(0.0, now_s - (now_s if self._last_s is None else self._last_s))
+        self._total_s += 0.0 if self._last_s is None else max(0.0, now_s - self._last_s)
         self._last_s = now_s
         return self._total_s
 
@@ -258,22 +475,13 @@ class CoresidentProcesses:
                 raise
             return not_measured(str(error), "lost"), Outcome()
         try:
-            self._check()
+            for process in self._all:
+                process.check()
         except GoneError as error:
             return replace(measured, status="lost", error=str(error)), outcome
-        used = {
-            name: value
-            for process in self._all
-            for name, value in process.responses().items()
-            if name not in levels
-        }
-        return measured, replace(
-            outcome, responses={**used, **outcome.responses}
-        ) if used else outcome
-
-    def _check(self) -> None:
-        for process in self._all:
-            process.check()
+        used = [process.responses() for process in self._all]
+        own = {name: value for one in used for name, value in one.items() if name not in levels}
+        return measured, replace(outcome, responses={**own, **outcome.responses})
 
     def begin(self) -> float:
         """The trial begins: CPU time of all so far [s]."""

@@ -139,18 +139,6 @@ def test_an_upload_arrives_whole_and_the_first_byte_is_that_of_the_answer(
     assert outcome.responses["upload_s"] > 0
 
 
-@pytest.mark.alone("it measures the phases of a request")
-def test_with_expect_the_first_byte_is_that_of_the_leave_whatever_the_server_does(
-    echo, request_once, tmp_path
-):
-    """The trap of `curl -w`: the time to the first byte says nothing of the server any more."""
-    (tmp_path / "clip.bin").write_bytes(b"x" * 5_000_000)
-    outcome, said = request_once(f"{echo}/", body_file="clip.bin", expect_100=True)
-    assert json.loads(said)["headers"]["expect"] == "100-continue"
-    assert outcome.responses["ttfb_s"] < WORK_S / 2
-    assert outcome.responses["total_s"] >= WORK_S
-
-
 def test_a_form_carries_texts_and_files_as_a_browser_does(echo, request_once, tmp_path):
     (tmp_path / "clip.mp4").write_bytes(b"not much of a video")
     video = {"file": "clip.mp4", "content_type": "video/mp4"}
@@ -183,21 +171,9 @@ def test_json_headers_and_method_carry_the_levels(echo, request_once, monkeypatc
     assert outcome.responses["frames"] == 12
 
 
-@pytest.mark.alone("it measures the phases of a request")
-def test_keep_alive_asks_over_a_connection_that_is_open_already(echo, request_once):
-    outcome, _ = request_once(f"{echo}/", keep_alive=True)
-    got = outcome.responses
-    assert outcome.failure is None
-    assert got["new_connections"] == 0
-    assert got["connecting_s"] == 0
-    assert WORK_S <= got["total_s"] < 2 * WORK_S, (
-        "the request that opened the connection does not count"
-    )
-
-
-def test_keep_alive_is_not_claimed_where_the_server_closes(misbehaving, request_once):
-    outcome, _ = request_once(f"{misbehaving('none')}/health", keep_alive=True)
-    assert outcome.failure.startswith("keep-alive: the server had closed the connection")
+def test_what_is_gone_is_refused_with_what_to_do_instead():
+    with pytest.raises(ValidationError, match="the workload load asks over connections"):
+        HttpWorkloadSpec(keep_alive=True)
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ import pandas as pd
 
 from deadzone.analysis.objectives.cells import Objective, cells_of, trial_counts
 from deadzone.store.histograms import encoded, series
-from deadzone_load.capacity.cold_start import cold_start
+from deadzone_load.capacity.cold_start import cold_starts
 
 
 def histograms(seconds: dict[int, dict[int, float]]) -> pd.DataFrame:
@@ -37,11 +37,11 @@ COURSES = {
 
 
 def test_a_warm_up_that_reaches_into_the_window_is_found_and_one_before_it_is_no_harm():
-    found = cold_start(series(histograms(COURSES)))
-    assert found.begins_s == {1: 3.0, 2: 0.0, 3: 0.0}
-    assert found.reaching_in == [1] and found.mattering == [1, 3]
-    assert found.advised_s == 5.0
-    assert 25 < found.first_ms[1] / found.steady_ms[1] < 35
+    found = cold_starts(series(histograms(COURSES)))
+    assert found["begins_s"].to_dict() == {1: 3.0, 2: 0.0, 3: 0.0}
+    assert [*found.index[found["matters"]]] == [1, 3]
+    assert found["discard_s"].max() == 5.0
+    assert 25 < found["first_ms"][1] / found["steady_ms"][1] < 35
 
 
 def test_the_steady_state_is_free_of_the_warm_up_unless_it_is_asked_for():
@@ -50,7 +50,7 @@ def test_the_steady_state_is_free_of_the_warm_up_unless_it_is_asked_for():
     trials = pd.DataFrame(
         {"trial": [1, 2, 3], "pool_size": 8, "rate": 200, "latency_mean_ms": [50.0, 10.0, 10.0]}
     )
-    steady = trial_counts(slices, cold_start(series(slices)).begins_s)
+    steady = trial_counts(slices, cold_starts(series(slices))["begins_s"].to_dict())
     mixed = trial_counts(slices, {})
     cell = cells_of(trials, "pool_size", "rate", [objective], steady).at(8, 200)
     assert cell is not None and (abs(cell.values("latency_mean_ms") - 10) < 0.5).all()
@@ -59,4 +59,4 @@ def test_the_steady_state_is_free_of_the_warm_up_unless_it_is_asked_for():
 
 
 def test_short_trials_are_left_out():
-    assert not cold_start(series(histograms({1: {0: 5.0, 1: 5.0}}))).warmups
+    assert cold_starts(series(histograms({1: {0: 5.0, 1: 5.0}}))).empty

@@ -8,7 +8,7 @@ from needs import needs
 from servers import refusing_port
 
 from deadzone.study.coresident_specs import CoresidentSpec
-from deadzone_services.coresident.members import GoneError, roots_of
+from deadzone_services.coresident.watching import GoneError, roots_of
 
 
 def test_it_is_found_by_process_port_and_pid_file(redis, tmp_path):
