@@ -32,11 +32,20 @@ CHANGING = tuple(
 MARKS = {"_": (), "N_": (), "ngettext": (), "pgettext": ("context",)}
 """Names of calls that mark a text, with what stands before it; a plural stands behind it."""
 
+FINDING = "finding"
+"""The decorator of a check marks all texts of its keywords."""
+
 
 def texts(source: str) -> Iterator[tuple[str, str, str]]:
     """The texts that a module marks: one, its plural (or nothing), its context (or nothing)."""
     for node in ast.walk(ast.parse(source)):
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in MARKS:
+        if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name):
+            continue
+        if node.func.id == FINDING:
+            for part in node.keywords:
+                said = part.value.values if isinstance(part.value, ast.Dict) else [part.value]
+                yield from ((one.value, "", "") for one in said if isinstance(one, ast.Constant))
+        if node.func.id in MARKS:
             try:
                 said = [ast.literal_eval(part) for part in node.args]
             except ValueError:

@@ -4,14 +4,13 @@ where the last ended."""
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from deadzone import style
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 ROW_IN = 0.38
@@ -43,65 +42,36 @@ def draw(
     """
     from matplotlib.figure import Figure
 
+    rows, ends = range(1, len(changes) + 1), before + np.cumsum(changes)
+    after = float(ends[-1]) if len(ends) else before
+    size = (style.WIDTH_IN, FRAME_IN + ROW_IN * len(names))
+    bar: dict[str, Any] = {"linewidth": 0.6, "height": BAR}
     with style.figure_style():
-        figure = Figure(
-            figsize=(style.WIDTH_IN, FRAME_IN + ROW_IN * len(names)), layout="constrained"
-        )
+        figure = Figure(figsize=size, layout="constrained")
         ax = figure.add_subplot()
-        ends = before + np.cumsum(changes)
-        _draw_total(ax, 0, before, style.BEFORE_COLOUR)
-        for i, start in enumerate([before, *ends[:-1]]):
-            _draw_change(ax, i + 1, float(start), float(changes[i]))
-            _join(ax, i + 1, float(start), float(ends[i]), start + intervals[i])
-        _draw_total(
-            ax, len(names) - 1, float(ends[-1]) if len(ends) else before, style.AFTER_COLOUR
-        )
+        colours = (style.BEFORE_COLOUR, style.AFTER_COLOUR)
+        ax.barh([0, len(names) - 1], [before, after], color=colours, edgecolor=style.INK, **bar)
+        for row, change, interval in zip(rows, changes, intervals, strict=True):
+            start = float(ends[row - 1] - change)
+            colour, hatch, edge = LESS if change <= 0 else MORE
+            ax.barh(row, change, left=start, color=colour, hatch=hatch, edgecolor=edge, **bar)
+            if np.isfinite(interval).all():
+                whisker = start + interval
+                ax.plot(whisker, [row, row], color=style.INK, lw=1.2, marker="|", markersize=6)
+        joints = [before, *ends]
+        tops = np.arange(len(joints)) + BAR / 2
+        ax.vlines(joints, tops, tops + 1 - BAR, color=style.MUTED, linewidth=0.8)
         left, right = ax.dataLim.intervalx
         ax.set_xlim(min(left, 0.0), right * 1.03)
-        _label_rows(ax, names, texts)
+        ax.set_yticks(range(len(names)), names)
+        ax.set_ylim(len(names) - 0.5, -0.5)
+        ax.grid(axis="y", visible=False)
+        ax.set_axisbelow(True)
+        ax.tick_params(axis="y", length=0)
+        ax.axvline(0, color=style.MUTED, linewidth=0.8)
+        for row, text in enumerate(texts):
+            at, within = (1.01, row), ("axes fraction", "data")
+            ax.annotate(text, at, xycoords=within, va="center", color=style.INK)
         ax.set_title(title, wrap=True)
         ax.set_xlabel(axis)
     return figure
-
-
-def _draw_total(ax: Axes, row: int, amount: float, colour: str) -> None:
-    """The bar of a total, from zero."""
-    ax.barh(row, amount, color=colour, edgecolor=style.INK, linewidth=0.6, height=BAR)
-
-
-def _draw_change(ax: Axes, row: int, start: float, amount: float) -> None:
-    """The bar of a change, from where the last one ended."""
-    colour, hatch, edge = LESS if amount <= 0 else MORE
-    ax.barh(
-        row,
-        amount,
-        left=start,
-        color=colour,
-        hatch=hatch,
-        edgecolor=edge,
-        linewidth=0.6,
-        height=BAR,
-    )
-
-
-def _join(ax: Axes, row: int, start: float, end: float, whisker: np.ndarray) -> None:
-    """Lines from the last bar and to the next one, and the interval of the change."""
-    ax.plot([start, start], [row - 1 + BAR / 2, row - BAR / 2], color=style.MUTED, linewidth=0.8)
-    ax.plot([end, end], [row + BAR / 2, row + 1 - BAR / 2], color=style.MUTED, linewidth=0.8)
-    if np.isfinite(whisker).all():
-        ax.plot(whisker, [row, row], color=style.INK, linewidth=1.2, marker="|", markersize=6)
-
-
-def _label_rows(ax: Axes, names: Sequence[str], texts: Sequence[str]) -> None:
-    """Rows of bars from zero, the first on top: names on the left; amounts in a column on the
-    right, where no bar is."""
-    ax.set_yticks(range(len(names)), names)
-    ax.set_ylim(len(names) - 0.5, -0.5)
-    ax.grid(axis="y", visible=False)
-    ax.set_axisbelow(True)
-    ax.tick_params(axis="y", length=0)
-    ax.axvline(0, color=style.MUTED, linewidth=0.8)
-    for row, text in enumerate(texts):
-        ax.annotate(
-            text, (1.01, row), xycoords=("axes fraction", "data"), va="center", color=style.INK
-        )

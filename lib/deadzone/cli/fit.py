@@ -207,14 +207,10 @@ def _page(
             yield from drawn(False, model, own)
         yield model.summary(own).page().text(most_rows)
         if not levels and "threads_s" in frame:
-            from deadzone.analysis.mechanisms.wording import (
-                missing_measurements,
-                no_cause,
-                sentences,
-            )
+            from deadzone.analysis.mechanisms.wording import no_cause, sentences
 
             why = explained_by_account(frame, model)
-            told = [*sentences(why), *missing_measurements({}, why), *no_cause(frame, model)]
+            told = [*sentences(why), *no_cause(frame, model)]
             yield from map(wrapped, told)
     if answer.others or sum(m.n_levels for m in answer.models.values()) < len(answer.candidates):
         yield page(answer, usual).text(most_rows)

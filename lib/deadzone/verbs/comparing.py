@@ -9,8 +9,9 @@ from typing import Any
 
 import pandas as pd
 
-from deadzone.analysis.compare.comparing import Comparison, compare_tables
+from deadzone.analysis.compare.comparing import compare_tables
 from deadzone.analysis.compare.factors import changed_settings
+from deadzone.analysis.compare.page import Comparison
 from deadzone.analysis.compare.verdicts import THRESHOLD
 from deadzone.analysis.hypothesis_tests.holm import CONFIDENCE
 from deadzone.analysis.phases.roles import with_index

@@ -22,6 +22,11 @@ def table(factor=1.0, *, seed=1, n=8, noise=0.01, levels=(1, 2, 4), run_id=None,
     )
 
 
+def warns(result, *texts):
+    """Whether one of the warnings of a comparison has all these texts."""
+    return any(all(text in warning for text in texts) for warning in result.warnings)
+
+
 def samples(a, b, response="wall_s"):
     """Two tables without factors from plain numbers."""
     return pd.DataFrame({response: a}, dtype=float), pd.DataFrame({response: b}, dtype=float)

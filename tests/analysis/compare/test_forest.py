@@ -23,7 +23,7 @@ def test_the_title_says_the_finding_and_each_row_its_verdict(drawn):
     b = table(seed=2)
     b.loc[b["threads"] == 4, "wall_s"] *= 1.2
     figure = drawn(compare_tables(table(), b, "wall_s"))
-    left, right = figure.axes
+    (left,) = figure.axes
     assert left.get_title(loc="left") == "wall time: worse at 1 of 3"
     assert [t.get_text() for t in left.get_yticklabels()] == [
         "1 thread",
@@ -31,14 +31,12 @@ def test_the_title_says_the_finding_and_each_row_its_verdict(drawn):
         "4 threads",
         "overall",
     ]
-    assert right.get_yticklabels()[2].get_text() == "worse"
+    assert left.texts[2].get_text() == "worse"
 
 
-def test_every_trial_is_a_point_and_every_response_a_panel(drawn):
-    figure = drawn(compare_tables(table(n=5), table(seed=2, n=5), "wall_s"))
-    assert sum(len(cloud.get_offsets()) for cloud in figure.axes[0].collections) == 2 * 5 * 3
+def test_every_response_is_a_panel(drawn):
     a, b = (table(seed=s).assign(fps=10.0) for s in (1, 2))
-    assert len(drawn(compare_tables(a, b, ["wall_s", "fps"])).axes) == 4
+    assert len(drawn(compare_tables(a, b, ["wall_s", "fps"])).axes) == 2
     drawn(compare_tables(*samples([0, 0], [1, 2], "errors"), "errors"))
     drawn(compare_tables(*samples([1], [1]), "wall_s"))
 

@@ -7,6 +7,11 @@ from deadzone.analysis.compare.verdicts import BETTER, NO_CHANGE, UNDECIDED, WOR
 LIMITS = {"threshold": 0.03, "confidence": 0.95}
 
 
+def _row(*numbers):
+    names = ("ratio", "ratio_low", "ratio_high", "p_adjusted", "p_equivalence_adjusted")
+    return {**dict(zip(names, numbers, strict=True)), "is_within": True}
+
+
 @pytest.mark.parametrize(
     ("ratio", "low", "high", "p_change", "p_same", "word"),
     [
@@ -23,18 +28,12 @@ LIMITS = {"threshold": 0.03, "confidence": 0.95}
     ],
 )
 def test_each_verdict_needs_its_evidence(ratio, low, high, p_change, p_same, word):
-    ends = (math.log(low), math.log(high))
-    assert (
-        verdict(math.log(ratio), ends, p_change, p_same, is_within=True, goal="min", **LIMITS)
-        == word
-    )
+    row = _row(ratio, low, high, p_change, p_same)
+    assert verdict({**row, "goal": "min"}, **LIMITS) == word
     opposite = {BETTER: WORSE, WORSE: BETTER}.get(word, word)
-    assert (
-        verdict(math.log(ratio), ends, p_change, p_same, is_within=True, goal="max", **LIMITS)
-        == opposite
-    )
+    assert verdict({**row, "goal": "max"}, **LIMITS) == opposite
 
 
 def test_an_interval_beyond_the_margin_is_not_the_same():
-    ends = (math.log(0.99), math.log(1.05))
-    assert verdict(0.02, ends, 0.2, 0.01, is_within=False, goal="min", **LIMITS) == UNDECIDED
+    row = _row(1.02, 0.99, 1.05, 0.2, 0.01)
+    assert verdict({**row, "is_within": False, "goal": "min"}, **LIMITS) == UNDECIDED

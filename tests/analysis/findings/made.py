@@ -1,8 +1,6 @@
 """Tables of trials as a sweep would have measured them, made from a seed: a sound one, to plant
 mistakes in."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -42,37 +40,20 @@ def sound_trials(
         scatter = np.exp(noise * draw[i])
         wall = (0.05 + 1 / min(level, 4)) * scatter[0]
         cpu = 0.9 * scatter[1]
-        rows.append(
-            {
-                "trial": i + 1,
-                "attempt": 1,
-                "block": block,
-                "warmup": block == 0,
-                "started_at": (datetime(2026, 1, 1, tzinfo=UTC) + timedelta(seconds=i)).isoformat(),
-                "n": int(level),
-                "wall_s": wall,
-                "user_s": 0.9 * cpu,
-                "sys_s": 0.1 * cpu,
-                "cpu_efficiency": cpu / wall,
-                "foreign_cpu": abs(0.02 * draw[i, 2]),
-                "max_rss_bytes": int(15e6 + 1e4 * level + rng.integers(0, 3) * 4096),
-                "exit_code": 0,
-                "status": "ok",
-                "trusted": True,
-                "left_running": 0,
-                "voluntary_switches": int(5 + 3 * level + rng.integers(0, 3)),
-                "minor_faults": int(1800 + 5 * level + rng.integers(0, 4)),
-                "io_read_bytes": 812467,
-                "io_written_bytes": 12,
-                "stdout_bytes": 12,
-                "stdout_lines": 1,
-                "stderr_lines": 0,
-                "error_lines": 0,
-                "printed_units": "",
-                "items": 1000.0,
-            }
-        )
-    return pd.DataFrame(rows)
+        rows.append({
+            "trial": i + 1, "block": block, "warmup": block == 0, "n": int(level),
+            "started_at": (datetime(2026, 1, 1, tzinfo=UTC) + timedelta(seconds=i)).isoformat(),
+            "wall_s": wall, "user_s": 0.9 * cpu, "sys_s": 0.1 * cpu, "cpu_efficiency": cpu / wall,
+            "foreign_cpu": abs(0.02 * draw[i, 2]),
+            "max_rss_bytes": int(15e6 + 1e4 * level + rng.integers(0, 3) * 4096),
+            "voluntary_switches": int(5 + 3 * level + rng.integers(0, 3)),
+            "minor_faults": int(1800 + 5 * level + rng.integers(0, 4)),
+        })  # fmt: skip
+    return pd.DataFrame(rows).assign(
+        attempt=1, exit_code=0, status="ok", trusted=True, left_running=0, io_read_bytes=812467,
+        io_written_bytes=12, stdout_bytes=12, stdout_lines=1, stderr_lines=0, error_lines=0,
+        printed_units="", items=1000.0,
+    )  # fmt: skip
 
 
 def found(

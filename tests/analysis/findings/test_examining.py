@@ -19,13 +19,8 @@ from deadzone.study.finding_keys import FINDINGS
 
 @pytest.mark.parametrize("tails", ["normal", "heavy", "skewed"])
 def test_sound_runs_are_left_in_peace(tails):
-    runs = 10
-    alarms = [
-        key
-        for seed in range(runs)
-        for key, one in found(sound_trials(seed, tails=tails)).items()
-        if one.severity != "notes"
-    ]
+    runs = [found(sound_trials(seed, tails=tails)).values() for seed in range(10)]
+    alarms = [one.key for run in runs for one in run if one.severity != "notes"]
     assert len(alarms) <= 1, alarms
 
 
@@ -44,10 +39,9 @@ def where(rows, **columns):
     table, or a value."""
 
     def change(table):
+        here = rows(table)
         of = {name: value(table) if callable(value) else value for name, value in columns.items()}
-        return table.assign(
-            **{name: np.where(rows(table), value, table[name]) for name, value in of.items()}
-        )
+        return table.assign(**{name: np.where(here, of[name], table[name]) for name in of})
 
     return change
 
@@ -122,12 +116,7 @@ PLANTED = [
     ("work_differs", 17, lambda t: t.assign(stdout_lines=np.where(some(t), 0, 40)), "doubts"),
     ("carry_over", 8, where(after_large, wall_s=times("wall_s", 1.6)), "stops a factor of 1.5"),
     ("carry_over", 9, cached, "stops"),
-    (
-        "carry_over",
-        10,
-        where(lambda t: t.index <= 7, wall_s=times("wall_s", 2)),
-        "",
-    ),  # busy at first
+    ("carry_over", 10, where(lambda t: t.index <= 7, wall_s=times("wall_s", 2)), ""),  # busy
     ("few_values", 19, lambda t: t, ""),
     ("few_values", 19, lambda t: t.assign(wall_s=(3 * t["wall_s"]).round() / 10 + 0.1), "doubts"),
     ("few_values", 19, lambda t: t.assign(wall_s=t["wall_s"].round(0) + 1), "doubts"),
@@ -135,12 +124,7 @@ PLANTED = [
     ("few_values", 19, everywhere(wall_s=3.0), ""),
     ("too_short", 19, lambda t: t.assign(wall_s=t["wall_s"] / 500), "doubts"),
     ("selected_by_trust", 14, where(thrown_out, trusted=False), ""),
-    (
-        "selected_by_trust",
-        14,
-        where(thrown_out, trusted=False, wall_s=times("wall_s", 20)),
-        "stops",
-    ),
+    ("selected_by_trust", 14, where(thrown_out, trusted=False, wall_s=20.0), "stops"),
     ("levels_confounded", 15, in_order, "doubts"),
     ("neighbours_follow", 21, lambda t: t, ""),
     ("neighbours_follow", 21, lambda t: t.assign(foreign_cpu=t["n"] * 0.3), "doubts"),
@@ -166,13 +150,6 @@ def test_what_is_planted_is_found_and_what_looks_like_it_is_not(key, seed, plant
     severity, _, words = told.partition(" ")
     assert (one.severity if one else "") == severity
     assert not one or words.replace(" n ", f" {knob} ") in one.sentence
-
-
-def test_numbers_a_thousand_apart_are_doubted_where_no_unit_was_read():
-    table = sound_trials(5)
-    table.loc[(table["n"] == 4) & (table["block"] > 2), "wall_s"] *= 1000
-    assert found(table.assign(took=table["wall_s"]), "took")["unit_changes"].severity == "doubts"
-    assert "unit_changes" not in found(table), "a time that the sweep took has one unit"
 
 
 def test_a_few_milliseconds_are_how_a_program_starts():
@@ -250,20 +227,7 @@ def test_a_last_level_of_one_trial_that_falls_off_is_named_and_no_gain_is_told(l
     assert not any("still improves" in caveat for caveat in advice.caveats)
     assert advice.setting == 32
     ends_there = model.phases.iloc[-1]["label"] == "reversal"
-    assert ends_there or "in its one trial" in of_key["one_level_off"].sentence
-
-
-def test_a_level_between_its_neighbours_is_not_called_far_better():
-    """Messages a second of a store (github.com/jcarreira/cirrus-kv/issues/46)."""
-    table = pd.DataFrame(
-        {
-            "chunk": [0.125, 4, 50, 1024, 10240],
-            "calls_per_s": [162072, 135833, 47767.9, 4236.22, 416.731],
-        }
-    )
-    model = fit_phases(table, "chunk", "calls_per_s", "max")
-    seen = Experiment(table, "chunk", "calls_per_s", "max", model=model)
-    assert "range_too_coarse" not in {one.key for one in examine(seen)}
+    assert ends_there or "(trials: 1)" in of_key["one_level_off"].sentence
 
 
 def strongly(seen):
@@ -339,17 +303,6 @@ def test_a_client_that_keeps_one_core_busy_is_told_and_a_program_of_one_thread_i
     assert "client_full" not in found(table.drop(columns="db_cores"), cores=4)
 
 
-def test_a_client_that_backs_off_is_told_and_one_that_waits_for_answers_is_not():
-    table = served(0.2, 0.4)
-    slept = np.where(table["n"] >= 4, 0.7, 0.05) * table["wall_s"]
-    alone = table.assign(threads_most=1, voluntary_switches=40, asleep_s=slept)
-    one = found(alone, cores=4)["not_the_program"]
-    assert one.levels == (4, 6, 8) and "it pauses or backs off" in one.sentence
-    waits = alone.assign(asleep_s=0.0, network_wait_s=slept)
-    for sound in (waits, alone.assign(threads_most=9), alone.assign(voluntary_switches=4000)):
-        assert "not_the_program" not in found(sound, cores=4)
-
-
 def test_a_plateau_whose_medians_differ_by_chance_is_one_of_the_fit():
     table = served(1.0, 0.5)
     rng = np.random.default_rng(5)
@@ -388,7 +341,7 @@ def test_a_client_that_is_full_or_takes_the_servers_cores_is_told(client, server
 
 def test_a_table_without_circumstances_is_examined_as_far_as_it_goes():
     table = sound_trials(16)[["n", "wall_s"]]
-    assert set(found(table, model=True)) <= {"edge_of_range", "range_too_coarse", "one_level_off"}
+    assert set(found(table, model=True)) <= {"edge_of_range", "one_level_off"}
 
 
 def test_findings_are_ordered_translated_and_are_plain_records():

@@ -1,8 +1,6 @@
 """One table gives the same findings and the same setting through the command, the API, the
 notebook and its page."""
 
-from __future__ import annotations
-
 import json
 import re
 from html import unescape

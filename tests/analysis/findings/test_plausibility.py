@@ -51,17 +51,6 @@ def test_what_may_be_below_zero_is_left_as_it_is():
         assert "impossible_numbers" not in found(table, "mb", response)
 
 
-def test_more_in_flight_than_connections_is_doubted():
-    rates, means = [5000, 9800, 19000], [6.0, 0.204, 0.21]
-    table = pd.DataFrame(
-        {"connections": [1, 2, 4], "achieved_rate": rates, "latency_mean_ms": means}
-    )
-    one = found(table, "connections", "latency_mean_ms")["contradicting_numbers"]
-    assert one.levels == (1,) and "30.0 requests in flight" in one.sentence
-    table["latency_mean_ms"] = [0.2, 0.204, 0.21]
-    assert "contradicting_numbers" not in found(table, "connections", "latency_mean_ms")
-
-
 def test_a_time_that_a_tool_divides_by_the_threads_is_doubted():
     n = np.array([1, 2, 4, 8, 16])
     divided = pd.DataFrame({"threads": n, "real_time_ns": 1e7 / n**2, "iterations": n})

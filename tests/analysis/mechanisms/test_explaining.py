@@ -7,7 +7,7 @@ import pytest
 import deadzone
 from deadzone.analysis.mechanisms.explaining import explained as explained_or_none
 from deadzone.analysis.mechanisms.parts import WAITS, parts_of, time_by_level
-from deadzone.analysis.mechanisms.wording import limits, missing_measurements, no_cause, sentences
+from deadzone.analysis.mechanisms.wording import limits, no_cause, sentences
 from deadzone.errors import PhaseError
 from deadzone.language.messages import speaking
 
@@ -60,30 +60,9 @@ def test_more_cpu_work_is_told_with_its_interval_and_idle_cores_are_excluded():
     excluded = set(found.of(int(row["phase"]), "excluded")["mechanism"])
     assert {"cpu_full", "throttled", "waiting_for_each_other", "too_few_threads"} <= excluded
     phase = int(row["phase"])
-    assert "the job takes more CPU work" in sentences(found)[phase]
+    assert "more CPU work for the same job" in sentences(found)[phase]
     with speaking("ko"):
         assert "CPU 작업량" in sentences(found)[phase]
-
-
-def test_what_was_not_measured_is_said_with_what_would_measure_it():
-    found, _ = explained(table(cpu=(8, 8, 16, 32), busy=(1, 2, 4, 8)))
-    refused = {"taskstats": "not permitted"}
-    looked = {"account_source": "schedstat, looked at", "account_refused": refused}
-    (said,) = missing_measurements(looked, found)
-    assert "hardware counters" in said and "(not permitted; root on the host" in said
-    delays = {"account_source": "taskstats with delays"}
-    heard = {**delays, "account_refused": {"cpu_cycles": "no such file"}}
-    (known_to_their_ends,) = missing_measurements(heard, found)
-    assert "last look" not in known_to_their_ends and "no such file" not in known_to_their_ends
-    with speaking("ko"):
-        (said,) = missing_measurements(looked, found)
-    assert "하드웨어 카운터" in said and "not permitted" in said
-    undecided, _ = explained(table(cpu=(8, 8, 16, 32), busy=(1, 2, 4, 8), replicates=1))
-    assert set(undecided.table["verdict"]) == {"undecided"}, "by one trial a level"
-    (told,) = missing_measurements({"account_source": "taskstats, waits looked at"}, undecided)
-    assert "kernel.task_delayacct" in told and "repeat the first" in told
-    assert "kernel.task_delayacct" not in missing_measurements(delays, undecided)[0]
-    assert missing_measurements(looked, None) == []
 
 
 def test_a_rate_is_explained_as_the_time_for_its_unit():
@@ -248,46 +227,6 @@ def team(serial, threads=(1, 2, 4), wall_s=1.0):
 def test_a_team_without_a_thread_that_only_waits_sleeps_while_one_works():
     found, _ = explained(team(0.5))
     assert confirmed(found) == {"waiting_for_each_other"}
-
-
-COUNTED = {
-    "more instructions": (
-        (1, 1, 1.5, 2.2),
-        (1, 1, 1, 1),
-        "instructions change by +120 % over the phase, and the cycles of each by 0 %",
-        "So it does more",
-        "하는 일이 늘었습니다",
-    ),
-    "slower ones": (
-        (1, 1, 1, 1),
-        (1, 1, 1.5, 2.2),
-        "instructions change by 0 % over the phase, and the cycles of each by +120 %",
-        "So the program waits for its caches",
-        "캐시나 메모리를 기다립니다",
-    ),
-}
-
-
-@pytest.mark.parametrize("case", COUNTED)
-def test_where_the_processor_counts_more_cpu_work_is_more_instructions_or_slower_ones(case):
-    instructions, cycles_each, figures, says, in_korean = COUNTED[case]
-    frame = table(cpu=(8, 8, 8 * 1.5, 8 * 2.2), busy=(1, 2, 4, 8))
-    at = [(1, 2, 4, 8).index(level) for level in frame["threads"]]
-    frame["cpu_instructions"] = [round(1e9 * instructions[i]) for i in at]
-    frame["cpu_cycles"] = [round(1e9 * instructions[i] * cycles_each[i]) for i in at]
-    found, _ = explained(frame)
-    said = sentences(found)[-1]
-    assert figures in said and says in said
-    assert {one[3] for one in COUNTED.values() if one[3] in said} == {says}
-    with speaking("ko"):
-        assert in_korean in sentences(found)[-1]
-
-
-def test_without_the_processors_counters_it_is_said_what_they_would_tell():
-    found, _ = explained(table(cpu=(8, 8, 8 * 1.5, 8 * 2.2), busy=(1, 2, 4, 8)))
-    (said,) = missing_measurements({}, found)
-    assert "spinning, caches or memory (this needs hardware counters" in said
-    assert not [one[3] for one in COUNTED.values() if one[3] in sentences(found)[-1]]
 
 
 def test_a_thread_without_others_waits_for_none_of_them():

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pandas as pd
 
-from deadzone.analysis.compare.result import ComparisonResult
+from deadzone.analysis.compare.page import Comparison
 from deadzone.analysis.compare.verdicts import UNDECIDED
 from deadzone.analysis.hypothesis_tests.ranks import least_trials
 from deadzone.analysis.phases.power import replicates_to_tell
@@ -30,7 +30,7 @@ noise."""
 
 
 def doubts_of(
-    result: ComparisonResult,
+    result: Comparison,
     left_out: Sequence[str],
     differences: Mapping[str, tuple[str, str]],
     assumed: Sequence[str],
@@ -47,17 +47,9 @@ def doubts_of(
     return (*goal, *left_out, *_differing(result, differences), *_undecided(result))
 
 
-def _differing(result: ComparisonResult, differences: Mapping[str, tuple[str, str]]) -> list[str]:
-    """What else than the change itself may be behind a difference, or that there can be none."""
-    a, b = (result.trials.loc[result.trials["table"] == table, "value"] for table in ("A", "B"))
+def _differing(result: Comparison, differences: Mapping[str, tuple[str, str]]) -> list[str]:
+    """What else than the change itself may be behind a difference."""
     sentences: list[str] = []
-    if a.tolist() == b.tolist():
-        sentences.append(
-            _(
-                "A and B hold the same values throughout: this is a comparison of something with "
-                "itself."
-            )
-        )
     if not result.paired:
         sentences.append(
             _(
@@ -74,7 +66,7 @@ def _differing(result: ComparisonResult, differences: Mapping[str, tuple[str, st
     return [join(sentences)] if sentences else []
 
 
-def _undecided(result: ComparisonResult) -> list[str]:
+def _undecided(result: Comparison) -> list[str]:
     """How many trials would decide, for each response that has undecided treatments; and whether
     intervals are too short."""
     sentences: list[str] = []
@@ -82,27 +74,19 @@ def _undecided(result: ComparisonResult) -> list[str]:
         n, needed = int((rows["verdict"] == UNDECIDED).sum()), rows["trials_needed"].iloc[0]
         text = (
             N_(
-                "{response}: {n} comparison is undecided; with fewer than {least:count} trials a "
-                "side nothing can be shown at all.",
-                "{response}: {n} comparisons are undecided; with fewer than {least:count} trials a "
-                "side nothing can be shown at all.",
+                "{response}: undecided comparisons: {n}. With fewer than {least:count} trials a "
+                "side nothing can be shown at all."
             )
             if pd.isna(needed)
             else N_(
-                "{response}: {n} comparison is undecided; {needed:count} trials a side would show "
-                "a change of {threshold:percent} with 80 % power.",
-                "{response}: {n} comparisons are undecided; {needed:count} trials a side would "
-                "show a change of {threshold:percent} with 80 % power.",
+                "{response}: undecided comparisons: {n}. {needed:count} trials a side would show a "
+                "change of {threshold:percent} with 80 % power."
             )
         )
-        facts = {
-            "response": axis_label(str(response)),
-            "least": least_trials(len(result.treatments), result.confidence),
-            "needed": needed,
-            "threshold": result.threshold,
-        }
+        least, name = least_trials(len(result.treatments), result.confidence), str(response)
+        facts = {"least": least, "needed": needed, "threshold": result.threshold}
         if n:
-            sentences.append(say(text, n=n, **facts))
+            sentences.append(say(text, n=n, response=axis_label(name), **facts))
     trials = result.treatments[["n_a", "n_b"]].min(axis=1)
     if trials.between(2, FEW).any():
         sentences.append(

@@ -94,10 +94,6 @@ def _refuse_pooling(factor: str, other: pd.DataFrame, name: str, table: pd.DataF
 
 
 def _is_factor(a: pd.DataFrame, b: pd.DataFrame, column: str) -> bool:
-    if isinstance(a[column], pd.DataFrame) or isinstance(b[column], pd.DataFrame):
-        raise CompareError(
-            f"A table has several columns named {column!r}; rename or drop all but one."
-        )
     if column not in KNOB_UNITS and is_measured(column):
         return False
     first, other = (set(treatments_of(table, [column])) for table in (a, b))

@@ -1,5 +1,5 @@
 """A comparison as a page of tables, plain text for a terminal and HTML for a notebook or report;
-and its forest plot: every treatment's ratio with its interval, its trials, and the overall ratio.
+and its forest plot: every treatment's ratio with its interval, and the overall ratio.
 
 The plot is after Lewis and Clarke (2001, Forest plots: trying to see the wood and the trees, BMJ
 322, 1479-1480).
@@ -8,30 +8,25 @@ The plot is after Lewis and Clarke (2001, Forest plots: trying to see the wood a
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
 from deadzone import style
-from deadzone.analysis.compare.result import ComparisonResult, rows_of
 from deadzone.analysis.compare.verdicts import BETTER, NO_CHANGE, UNDECIDED, WORSE
-from deadzone.analysis.page import Page
+from deadzone.analysis.page import Page, Paged
 from deadzone.analysis.phases.quantities import axis_label, plain_name, unit_name
+from deadzone.analysis.phases.summary import GOALS
+from deadzone.analysis.records import records
 from deadzone.language.formats import exact
 from deadzone.language.messages import N_, _, join, say
 from deadzone.language.tabling import Layout, Tabled, tabled
 
 VERDICTS = {
-    "better": N_("better"),
-    "worse": N_("worse"),
-    "no change that matters": N_("no change that matters"),
-    "undecided": N_("undecided"),
-}
-
-GOALS = {
-    "min": N_("smaller is better"),
-    "max": N_("larger is better"),
+    word.one: word
+    for word in (N_("better"), N_("worse"), N_("no change that matters"), N_("undecided"))
 }
 
 VERDICT_COUNTS = {
@@ -57,7 +52,127 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-def change_text(row: dict[str, Any]) -> str:
+@dataclass(frozen=True, eq=False, repr=False)
+class Comparison(Paged):
+    """B against A, treatment by treatment and overall.
+
+    names: of A and B. factors: columns that make a treatment. threshold: a fraction; a smaller
+    change does not matter, and equivalence is shown within it. confidence: of intervals and, over
+    all comparisons together, of verdicts. paired: whether both come from the same blocks of one
+    run.
+
+    treatments: one row a response and treatment. Columns: response, goal, the factors (levels as
+    text), treatment (in words), n_a, n_b (blocks or trials), median_a, median_b (in the response's
+    unit), ratio (median of B over median of A), ratio_low, ratio_high, p_value, p_adjusted (Holm),
+    p_equivalence, p_equivalence_adjusted, verdict, trials_needed (a side, to show a change of the
+    threshold with 80 % power; missing where nothing was repeated or no sensible number would do).
+
+    overall: one row a response with the same columns less factors, treatment, medians and
+    trials_needed, plus n_treatments; ratio is the geometric mean of the treatments' ratios,
+    p-values are of tests stratified by treatment.
+
+    trials: every value that was compared: response, treatment, table (A or B), value, relative
+    (value over A's median). warnings: sentences on what is left out, what else differs, and what
+    would decide.
+    """
+
+    names: tuple[str, str]
+    factors: tuple[str, ...]
+    threshold: float
+    confidence: float
+    paired: bool
+    treatments: pd.DataFrame
+    overall: pd.DataFrame
+    trials: pd.DataFrame
+    warnings: tuple[str, ...]
+
+    @property
+    def responses(self) -> tuple[str, ...]:
+        """The responses that were compared."""
+        return tuple(self.overall["response"])
+
+    @property
+    def is_worse(self) -> bool:
+        """Whether any treatment of any response, or any response overall, is shown to be worse."""
+        return bool(
+            (self.treatments["verdict"] == WORSE).any() or (self.overall["verdict"] == WORSE).any()
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """The result as plain values for JSON; a number that is unknown or infinite is None."""
+        plain = ("threshold", "confidence", "paired")
+        return {
+            "a": self.names[0],
+            "b": self.names[1],
+            "factors": list(self.factors),
+            **{name: getattr(self, name) for name in plain},
+            **{name: records(getattr(self, name)) for name in ("overall", "treatments")},
+            "warnings": [str(warning) for warning in self.warnings],
+        }
+
+    def plot(self) -> Figure:
+        """Forest plot, a panel a response: the ratio of every treatment with its interval, and the
+        overall one. Returns a matplotlib figure, which the caller closes."""
+        import matplotlib.pyplot as plt
+
+        counts = self.treatments["response"].value_counts().clip(upper=MOST_ROWS)
+        heights = [FRAME_HEIGHT + ROW_HEIGHT * (counts[name] + 1) for name in self.responses]
+        size = (style.WIDTH_IN, sum(heights))
+        with style.figure_style():
+            figure, panels = plt.subplots(
+                len(heights),
+                figsize=size,
+                height_ratios=heights,
+                squeeze=False,
+                layout="constrained",
+            )
+            for ax, response in zip(panels[:, 0], self.responses, strict=True):
+                _panel(ax, self, response)
+            figure.legend(
+                *panels[0, 0].get_legend_handles_labels(), loc="outside lower center", ncols=3
+            )
+        return figure
+
+    def summary(self) -> str:
+        """Everything as text: each response overall and treatment by treatment, and what to know of
+        them."""
+        return str(self)
+
+    def __repr__(self) -> str:
+        sentences = [headline(self, response) for response in self.responses]
+        return f"Comparison({self.names[1]} against {self.names[0]}: {'; '.join(sentences)})"
+
+    def page(self) -> Page:
+        """Everything as a page."""
+        test = (
+            _("the signed-rank test on paired blocks")
+            if self.paired
+            else _("the Mann-Whitney test")
+        )
+        method = _(
+            "The change is the ratio of medians with a bootstrap percentile interval "
+            "({confidence:percent}); p is of {test}, after Holm's correction over {n:count} "
+            "comparisons. Better and worse need a change that is shown, of {threshold:percent} or "
+            "more; no change that matters needs two one-sided tests, and their interval, within "
+            "it.",
+            confidence=self.confidence,
+            threshold=self.threshold,
+            test=test,
+            n=len(self.treatments),
+        )
+        return Page(
+            _("{b} (B) against {a} (A)", a=self.names[0], b=self.names[1]),
+            [_table(self, response) for response in self.responses],
+            {_("Read this first"): list(self.warnings), _("How it was decided"): [method]},
+        )
+
+
+def rows_of(frame: pd.DataFrame, response: str) -> list[dict[Any, Any]]:
+    """The rows of a table on one response, as dictionaries by column name."""
+    return frame[frame["response"] == response].to_dict("records")
+
+
+def change_text(row: dict[Any, Any]) -> str:
     """A row's change with its interval: `+12 % (+8.1 % to +16 %)`."""
     ratio, low, high = (
         _("{change:change}", change=row[name] - 1) for name in ("ratio", "ratio_low", "ratio_high")
@@ -67,32 +182,7 @@ def change_text(row: dict[str, Any]) -> str:
     return _("{ratio} ({low} to {high})", ratio=ratio, low=low, high=high)
 
 
-def comparison_page(result: ComparisonResult) -> Page:
-    """The page of a comparison."""
-    test = (
-        _("the signed-rank test on paired blocks") if result.paired else _("the Mann-Whitney test")
-    )
-    method = _(
-        "The change is the ratio of medians with a bootstrap percentile interval "
-        "({confidence:percent}); p is of {test}, after Holm's correction over {n:count} "
-        "comparisons. Better and worse need a change that is shown, of {threshold:percent} or "
-        "more; no change that matters needs two one-sided tests, and their interval, within it.",
-        confidence=result.confidence,
-        threshold=result.threshold,
-        test=test,
-        n=len(result.treatments),
-    )
-    return Page(
-        _("{b} (B) against {a} (A)", a=result.names[0], b=result.names[1]),
-        [_table(result, response) for response in result.responses],
-        {
-            _("Read this first"): list(result.warnings),
-            _("How it was decided"): [method],
-        },
-    )
-
-
-def _table(result: ComparisonResult, response: str) -> Tabled:
+def _table(result: Comparison, response: str) -> Tabled:
     """A response treatment by treatment, the overall row first: of many the page prints the first
     ones."""
     rows, unit = rows_of(result.treatments, response), unit_name(response)
@@ -127,161 +217,70 @@ VERDICT_MARKS = {
 }
 """Colour, shape and filling of each verdict: shape and filling say it without colour."""
 
-OUTERMOST = 50.0
-"""Ratios beyond 50 or under 1/50 are drawn at the edge; their number stands in the table."""
+OUTERMOST = (1 / 50, 50)
+"""Ratios beyond these are drawn at the edge; their number stands in the table."""
 
 
-def forest_plot(result: ComparisonResult) -> Figure:
-    """Draw a comparison, one panel a response. result: a ComparisonResult. Returns a matplotlib
-    figure, which the caller closes."""
-    import matplotlib.pyplot as plt
-
-    counts = result.treatments["response"].value_counts().clip(upper=MOST_ROWS)
-    heights = [FRAME_HEIGHT + ROW_HEIGHT * (counts[name] + 1) for name in result.responses]
-    with style.figure_style():
-        figure, panels = plt.subplots(
-            len(heights),
-            figsize=(style.WIDTH_IN, sum(heights)),
-            height_ratios=heights,
-            squeeze=False,
-            layout="constrained",
-        )
-        for ax, response in zip(panels[:, 0], result.responses, strict=True):
-            _panel(ax, result, response)
-        handles, labels = panels[0, 0].get_legend_handles_labels()
-        figure.legend(handles, labels, loc="outside lower center", ncols=3)
-    return figure
-
-
-def forest_panel(result: ComparisonResult, response: str, ax: Axes) -> None:
-    """Draw one response of a comparison into axes."""
-    with style.figure_style():
-        _panel(ax, result, response)
-
-
-def headline(result: ComparisonResult, response: str) -> str:
+def headline(result: Comparison, response: str) -> str:
     """The verdicts on one response in words, as the title of its panel."""
     rows = result.treatments[result.treatments["response"] == response]
-    name, n = plain_name(response), len(rows)
-    counts = {word: int((rows["verdict"] == word).sum()) for word in (BETTER, WORSE, NO_CHANGE)}
+    n, counts = len(rows), rows["verdict"].value_counts()
+    texts = VERDICTS if n == 1 else VERDICT_COUNTS
     words = [
-        say(VERDICTS[word]) if n == 1 else say(VERDICT_COUNTS[word], n=counts[word], treatments=n)
+        say(texts[word], n=int(counts[word]), treatments=n)
         for word in (BETTER, WORSE)
-        if counts[word]
-    ]
-    if words:
-        return _("{response}: {words}", response=name, words=join(words, ", "))
-    return say(
-        N_("{response}: no change that matters")
-        if counts[NO_CHANGE] == n
-        else N_("{response}: undecided"),
-        response=name,
-    )
+        if word in counts
+    ] or [say(VERDICTS[NO_CHANGE if counts.get(NO_CHANGE) == n else UNDECIDED])]
+    return _("{response}: {words}", response=plain_name(response), words=join(words, ", "))
 
 
-def _rows(result: ComparisonResult, response: str) -> pd.DataFrame:
-    rows = result.treatments[result.treatments["response"] == response]
-    if len(rows) <= MOST_ROWS:
-        return rows
-    with np.errstate(divide="ignore"):
-        size = np.abs(np.log(rows["ratio"]))
-    return rows.loc[size.sort_values(ascending=False).index[:MOST_ROWS].sort_values()]
+def _panel(ax: Axes, result: Comparison, response: str) -> None:
+    from matplotlib.ticker import MaxNLocator
 
-
-def _panel(ax: Axes, result: ComparisonResult, response: str) -> None:
-    rows, overall = _rows(result, response), rows_of(result.overall, response)[0]
-    trials = result.trials[result.trials["response"] == response]
+    rows, overall = rows_of(result.treatments, response), rows_of(result.overall, response)[0]
+    size = np.array([max(row["ratio"], 1 / max(row["ratio"], 1e-300)) for row in rows])
+    drawn = [rows[i] for i in sorted(np.argsort(-size, kind="stable")[:MOST_ROWS])]
+    title = headline(result, response)
+    if len(drawn) < len(rows):
+        cut = _(
+            "The {shown} largest changes of {n:count} treatments", shown=len(drawn), n=len(rows)
+        )
+        title = f"{title}\n{cut}"
     ax.axvspan(
-        1 / (1 + result.threshold),
-        1 + result.threshold,
-        color=style.MUTED,
-        alpha=0.12,
+        1 / (1 + result.threshold), 1 + result.threshold, color=style.MUTED, alpha=0.12,
         linewidth=0,
         label=_("no change that matters ({threshold:percent})", threshold=result.threshold),
-    )
+    )  # fmt: skip
     ax.axvline(1.0, color=style.INK, linewidth=0.8)
-    drawn = rows_of(rows)
     places = [float(place) for place in range(len(drawn))]
-    _trials(ax, trials, {row["treatment"]: n for row, n in zip(drawn, places, strict=True)})
-    if overall["n_treatments"] > 1:
+    if len(rows) > 1:
         drawn.append({**overall, "treatment": _("overall")})
-        places.append(len(rows) + 0.4)
+        places.append(len(places) + 0.4)
     for place, row in zip(places, drawn, strict=True):
         _estimate(ax, row, place)
     ax.set_yticks(places, [str(row["treatment"]) for row in drawn])
     ax.set_ylim(places[-1] + 0.7, -0.7)
     ax.grid(visible=False, axis="y")
-    _axis(ax, response)
-    _verdicts(ax, drawn)
-    cut = (
-        "\n" + _("The {shown} largest changes of {n:count} treatments", shown=len(rows), n=n)
-        if len(rows) < (n := overall["n_treatments"])
-        else ""
-    )
-    ax.set_title(headline(result, response) + cut)
-
-
-def _trials(ax: Axes, trials: pd.DataFrame, places: dict[str, float]) -> None:
-    """Trials of A above the line, hollow, and of B below it, filled, all over the median of A."""
-    drawn = trials.assign(place=trials["treatment"].map(places)).dropna(subset="place")
-    texts = {"A": N_("trial of A"), "B": N_("trial of B")}
-    for table, offset, filling in (("A", -0.2, "none"), ("B", 0.2, style.TRIAL_COLOUR)):
-        own = drawn[drawn["table"] == table]
-        ax.scatter(
-            _clipped(own["relative"].to_numpy(float)),
-            own["place"] + offset,
-            s=9,
-            marker="o",
-            facecolors=filling,
-            edgecolors=style.TRIAL_COLOUR,
-            linewidths=0.6,
-            alpha=0.7,
-            zorder=2,
-            label=say(texts[table]),
-        )
-
-
-def _estimate(ax: Axes, row: dict[str, Any], place: float) -> None:
-    colour, marker, filling = VERDICT_MARKS[row["verdict"]]
-    ratio, low, high = _clipped(
-        np.array([row["ratio"], row["ratio_low"], row["ratio_high"]], dtype=float)
-    )
-    ax.plot([low, high], [place, place], color=colour, linewidth=1.6, zorder=3)
-    ax.plot(
-        ratio,
-        place,
-        marker="D" if "n_treatments" in row else marker,
-        color=colour,
-        markerfacecolor=filling,
-        markersize=7,
-        linestyle="none",
-        zorder=4,
-    )
-
-
-def _clipped(ratios: np.ndarray) -> np.ndarray:
-    return np.clip(ratios, 1 / OUTERMOST, OUTERMOST)
-
-
-def _axis(ax: Axes, response: str) -> None:
-    from matplotlib.ticker import FuncFormatter, MaxNLocator, NullFormatter, NullLocator
-
+    ax.set_title(title)
     ax.set_xscale("log")
     low, high = ax.get_xlim()
     if high / low < 5:
         ax.xaxis.set_major_locator(MaxNLocator(nbins=6, steps=[1, 2, 5, 10]))
-    ax.xaxis.set_minor_locator(NullLocator())
-    ax.xaxis.set_minor_formatter(NullFormatter())
-    ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: exact(value)))
+    ax.minorticks_off()
+    ax.xaxis.set_major_formatter(lambda value, _: exact(value))
     ax.set_xlabel(_("{response}, B / A", response=plain_name(response)))
 
 
-def _verdicts(ax: Axes, rows: list[dict[str, Any]]) -> None:
-    """The verdict in words at the right of each row."""
-    right = ax.twinx()
-    right.set_ylim(ax.get_ylim())
-    ticks = [float(tick) for tick in ax.get_yticks()]
-    right.set_yticks(ticks, [say(VERDICTS[row["verdict"]]) for row in rows])
-    right.grid(visible=False)
-    right.tick_params(axis="y", length=0)
-    right.spines[:].set_visible(False)
+def _estimate(ax: Axes, row: dict[Any, Any], place: float) -> None:
+    """A ratio with its interval, and the verdict in words at the right."""
+    colour, marker, filling = VERDICT_MARKS[row["verdict"]]
+    low, ratio, high = np.clip([row["ratio_low"], row["ratio"], row["ratio_high"]], *OUTERMOST)
+    ax.plot([low, high], [place, place], color=colour, linewidth=1.6, zorder=3)
+    ax.plot(
+        ratio, place, marker="D" if "n_treatments" in row else marker, color=colour,
+        markerfacecolor=filling, markersize=7, linestyle="none", zorder=4,
+    )  # fmt: skip
+    ax.annotate(
+        say(VERDICTS[row["verdict"]]), (1.01, place), xycoords=("axes fraction", "data"),
+        va="center",
+    )  # fmt: skip

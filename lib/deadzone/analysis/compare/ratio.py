@@ -41,10 +41,7 @@ class Drawn:
 
 
 def resample(
-    pairs: Sequence[tuple[np.ndarray, np.ndarray]],
-    *,
-    together: tuple[bool, bool],
-    paired: bool,
+    pairs: Sequence[tuple[np.ndarray, np.ndarray]], *, together: tuple[bool, bool], paired: bool
 ) -> Drawn:
     """Bootstrap the change of the median of every treatment.
 

@@ -4,18 +4,16 @@ Trials of one treatment in one block are one value, their median: repeats inside
 disturbances and are no independent evidence.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 
-from deadzone.analysis.phases.quantities import setting
+from deadzone.analysis.phases.quantities import listing, setting
 from deadzone.analysis.trial_columns import marked, well
 from deadzone.errors import CompareError, check_known
-from deadzone.language.messages import N_, _, join, ngettext, say
+from deadzone.language.messages import N_, _, join, say
 from deadzone.study.levels import format_level, read_level
 from deadzone.study.scales import level_name
 
@@ -48,24 +46,24 @@ def analysed(
 ) -> tuple[pd.DataFrame, list[str]]:
     """The trials that count (measured, ended well, trusted), and sentences on those that do not.
 
-    name: of the table, for the sentences. Raises CompareError if none is left.
+    name: of the table, for the sentences. Raises CompareError if none is left, or two columns have
+    one name.
     """
     notes: list[str] = []
+    if repeated := [*frame.columns[frame.columns.duplicated()]]:
+        raise CompareError(
+            f"{name} has several columns named {repeated[0]!r}; rename or drop all but one."
+        )
     frame = frame.reset_index(drop=True)
     measured = frame[~marked(frame, "warmup", missing=False)]
     ended = well(measured)
+    facts = {"name": name, "trials": len(measured)}
     if lost := len(measured) - len(ended):
-        notes.append(
-            ngettext(
-                "{name}: {n:count} of {trials:count} trials did not end well and is left out; if "
-                "the other table has fewer such failures, that is itself a difference.",
-                "{name}: {n:count} of {trials:count} trials did not end well and are left out; if "
-                "the other table has fewer such failures, that is itself a difference.",
-                n=lost,
-                trials=len(measured),
-                name=name,
-            )
+        text = N_(
+            "{name}: trials left out that did not end well: {n:count} of {trials:count}. If the "
+            "other table has fewer such failures, that is itself a difference."
         )
+        notes.append(say(text, **facts, n=lost))
     trusted = ended[marked(ended, "trusted", missing=True)]
     if doubted := len(ended) - len(trusted):
         whole, kept = (
@@ -74,25 +72,17 @@ def analysed(
         keep = trusted.empty or kept < LEAST_TRUSTED * whole
         text = (
             N_(
-                "{name}: {n:count} of {trials:count} trials is not trusted; leaving it out would "
-                "leave too little, so it is compared. Measure again on a quiet machine before "
-                "acting on this.",
-                "{name}: {n:count} of {trials:count} trials are not trusted; leaving them out "
-                "would leave too little, so they are compared. Measure again on a quiet machine "
-                "before acting on this.",
+                "{name}: trials not trusted, but compared, for too little is left without them: "
+                "{n:count} of {trials:count}. Measure again on a quiet machine before acting."
             )
             if keep
-            else N_(
-                "{name}: {n:count} of {trials:count} trials is not trusted and is left out.",
-                "{name}: {n:count} of {trials:count} trials are not trusted and are left out.",
-            )
+            else N_("{name}: trials left out that are not trusted: {n:count} of {trials:count}.")
         )
-        notes.append(say(text, n=doubted, trials=len(ended), name=name))
+        notes.append(say(text, **facts | {"trials": len(ended)}, n=doubted))
         trusted = ended if keep else trusted
     if trusted.empty:
         raise CompareError(
-            f"{name} has no trial that ended well and was no warm-up, so there is nothing to "
-            "compare."
+            f"{name} has no trial that ended well and was no warm-up: nothing to compare."
         )
     return trusted, notes
 
@@ -106,10 +96,6 @@ def values_of(frame: pd.DataFrame, response: str, name: str) -> pd.Series:
     check_known(
         CompareError, f"{name} has no column {response!r}", response, known, "Its columns are"
     )
-    if isinstance(frame[response], pd.DataFrame):
-        raise CompareError(
-            f"{name} has several columns named {response!r}; rename or drop all but one."
-        )
     values = pd.to_numeric(frame[response], errors="coerce").dropna().astype(float)
     if values.empty:
         raise CompareError(f"{name} has no number in the column {response!r}.")
@@ -214,6 +200,4 @@ def _same_blocks(frame: pd.DataFrame, samples: Sequence[pd.Series]) -> bool:
 
 
 def _some(samples: dict[Key, pd.Series], factors: Sequence[str]) -> str:
-    keys = sorted(samples, key=order_of)
-    texts = [", ".join(f"{f}={v}" for f, v in zip(factors, key, strict=True)) for key in keys[:3]]
-    return "; ".join(texts) + (f" and {len(keys) - 3} more" if len(keys) > 3 else "")
+    return listing([in_words(key, factors) for key in sorted(samples, key=order_of)])

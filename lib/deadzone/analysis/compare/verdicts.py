@@ -10,11 +10,12 @@
 """
 
 import math
+from collections.abc import Mapping
+from typing import Any
 
 from deadzone.errors import CompareError
 
 BETTER, WORSE, NO_CHANGE, UNDECIDED = "better", "worse", "no change that matters", "undecided"
-VERDICTS = (BETTER, WORSE, NO_CHANGE, UNDECIDED)
 
 THRESHOLD = 0.03
 """A change under 3 % is seldom worth a decision, and on most machines two runs of the same program
@@ -29,31 +30,21 @@ def check_confidence(confidence: float) -> None:
         )
 
 
-def verdict(
-    log_ratio: float,
-    interval: tuple[float, float],
-    p_change: float,
-    p_equivalence: float,
-    *,
-    is_within: bool,
-    goal: str,
-    threshold: float,
-    confidence: float,
-) -> str:
-    """One of VERDICTS.
+def verdict(row: Mapping[Any, Any], threshold: float, confidence: float) -> str:
+    """Better, worse, no change that matters, or undecided.
 
-    log_ratio: estimate of ln(B / A), may be infinite, or nan where it has no meaning; interval: of
-    it, nan where unknown. p_change, p_equivalence: after correction. is_within: whether the
-    interval of the two one-sided tests lies within the threshold. goal: min or max. threshold: a
-    ratio of 1 + threshold or its inverse matters.
+    row: of a comparison: ratio, 0 to infinity, or nan where it has no meaning; ratio_low and
+    ratio_high, nan where unknown; p_adjusted and p_equivalence_adjusted, after correction;
+    is_within, whether the interval of the two one-sided tests lies within the threshold; goal, min
+    or max. threshold: a ratio of 1 + threshold or its inverse matters.
     """
-    if math.isnan(log_ratio):
+    ratio, level = row["ratio"], 1 - confidence
+    if math.isnan(ratio):
         return UNDECIDED
-    level = 1 - confidence
-    matters = abs(log_ratio) >= math.log1p(threshold) * (1 - 1e-12)
-    low, high = interval
-    if matters and p_change <= level and (low > 0 or high < 0):
-        return WORSE if (log_ratio > 0) == (goal == "min") else BETTER
-    if not matters and is_within and p_equivalence <= level:
+    least = math.log1p(threshold) * (1 - 1e-12)
+    matters = ratio == 0 or abs(math.log(ratio)) >= least
+    if matters and row["p_adjusted"] <= level and (row["ratio_low"] > 1 or row["ratio_high"] < 1):
+        return WORSE if (ratio > 1) == (row["goal"] == "min") else BETTER
+    if not matters and row["is_within"] and row["p_equivalence_adjusted"] <= level:
         return NO_CHANGE
     return UNDECIDED

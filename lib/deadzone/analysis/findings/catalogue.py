@@ -1,5 +1,5 @@
 """The catalogue of findings: each check says beside itself what it finds, how grave that is, what
-that means, what was seen and what to change."""
+was seen and what to change. Its docstring is what `deadzone explain` says of it."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -16,13 +16,12 @@ Check = Callable[[Any], Iterator[Suspicion]]
 class Sentences:
     """What is said of a finding.
 
-    severity: the gravest that it usually has; a check may say another for what it saw. means: in
-    general. seen, mend: what was seen, and what to change, with figures; by how it was found where
-    there are several, "" is the usual one. check: that finds it.
+    severity: the gravest that it usually has; a check may say another for what it saw. seen, mend:
+    what was seen, and what to change, with figures; by how it was found where there are several, ""
+    is the usual one. check: that finds it.
     """
 
     severity: Severity
-    means: Text
     seen: Mapping[str, Text]
     mend: Mapping[str, Text]
     check: Check
@@ -40,18 +39,17 @@ KINDS: dict[str, Sentences] = {}
 
 
 def finding(
-    key: str,
-    severity: Severity,
-    *,
-    means: Text,
-    seen: Text | Mapping[str, Text],
-    mend: Text | Mapping[str, Text],
+    severity: Severity = "doubts", *, seen: str | Mapping[str, str], mend: str | Mapping[str, str]
 ) -> Callable[[Check], Check]:
-    """Marks the check of a finding. See `Sentences`."""
+    """Marks the check of a finding, whose name is its key, and its texts for translation. See
+    `Sentences`."""
+
+    def texts(said: str | Mapping[str, str]) -> dict[str, Text]:
+        several = {"": said} if isinstance(said, str) else said
+        return {how: Text(text) for how, text in several.items()}
 
     def marked(check: Check) -> Check:
-        saw, change = ({"": text} if isinstance(text, Text) else text for text in (seen, mend))
-        KINDS[key] = Sentences(severity, means, saw, change, check)
+        KINDS[check.__name__] = Sentences(severity, texts(seen), texts(mend), check)
         return check
 
     return marked

@@ -5,11 +5,8 @@ What is measured has as many values as trials, a setting has few. Ids, times, no
 the account that Deadzone adds, and counts of failures are no settings.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
-from itertools import combinations
 
 import numpy as np
 import pandas as pd
@@ -19,10 +16,8 @@ from deadzone.analysis.findings.catalogue import finding
 from deadzone.analysis.findings.experiment import Experiment, numbers
 from deadzone.analysis.findings.permutation import association, centred
 from deadzone.analysis.phases.thresholds import PRACTICAL_TOLERANCE
-from deadzone.language.messages import N_
 from deadzone.store.table import COLUMNS
 from deadzone.study.direction import words_of
-from deadzone.study.levels import is_number
 from deadzone.study.scales import level_name
 
 NO_SETTINGS = {
@@ -54,26 +49,9 @@ APART = np.log1p(PRACTICAL_TOLERANCE)
 
 
 @finding(
-    "other_factor",
-    "doubts",
-    means=N_(
-        "A column with few values that tells the trials of one level apart is a second factor, "
-        "and each of its values has a curve of its own."
-    ),
-    seen={
-        "": N_(
-            "Trials of the same level are split by {column} ({values}), {times:number} times "
-            "apart: the curve is a mixture of several."
-        ),
-        "product": N_(
-            "{knob} is {column} times {other}, and trials of the same level differ by how it is "
-            "split, up to {times:number} times at {here}."
-        ),
-    },
-    mend={
-        "": N_("Fit a curve for each: --by {column}."),
-        "product": N_("Compare the splits: `--knob {column} --by {other}`."),
-    },
+    seen="Trials of the same level are split by {column} ({values}), {times:number} times apart: "
+    "the curve is a mixture of several.",
+    mend="Fit a curve for each: --by {column}.",
 )
 def other_factor(seen: Experiment) -> Iterator[Suspicion]:
     """A column with few values splits the trials of the same level. Tested are the share of the
@@ -82,29 +60,6 @@ def other_factor(seen: Experiment) -> Iterator[Suspicion]:
     for name, (rows, p, times) in splitting(seen).items():
         values = ", ".join(_shown(value) for value in list(dict.fromkeys(rows[name]))[:4])
         yield seen.suspicion("other_factor", p, rows, column=name, values=values, times=times)
-    yield from _split_in_two(seen)
-
-
-def _split_in_two(seen: Experiment) -> Iterator[Suspicion]:
-    """The knob is the product of two other columns in every trial, which is no accident, and the
-    trials of a level differ by more than the tolerance."""
-    rows, value = seen.sound, numbers(seen.sound, seen.response)
-    if not all(map(is_number, seen.levels)) or not len(rows) or np.isnan(value).any():
-        return
-    level = np.array(seen.levels, dtype=float)[rows["place"].to_numpy()]
-    names = [
-        str(name) for name in seen.table.select_dtypes("number")
-        if name not in (seen.knob, seen.response, *seen.by) and rows[name].nunique() > 1
-    ]  # fmt: skip
-    at = pd.Series(value).groupby(rows["place"].to_numpy())
-    apart = at.max() / at.min()
-    for name, other in combinations(names, 2):
-        if (rows[name] * rows[other] == level).all() and np.log(apart.max()) >= APART:
-            here = seen.named([seen.levels[apart.index[int(np.argmax(apart))]]])
-            yield seen.suspicion(
-                "other_factor", True, levels=(), how="product", column=name, other=other,
-                times=float(apart.max()), here=here,
-            )  # fmt: skip
 
 
 def splitting(seen: Experiment) -> dict[str, tuple[pd.DataFrame, float, float]]:
@@ -165,12 +120,11 @@ def goes_with_the_knob(seen: Experiment) -> Iterator[Suspicion]:
         if rows[name].isna().any() or (at.nunique() > 1).any() or values.nunique() < 2:
             continue
         p = _by_chance(values, rows[name])
-        changes = [
-            (seen.named([seen.levels[values.index[i]]]), _shown(values.iloc[i]))
-            for i in range(len(values))
-            if i == 0 or values.iloc[i] != values.iloc[i - 1]
-        ]
-        shown = "; ".join(f"{value} from {level} on" for level, value in changes[:4])
+        changed = values[values.ne(values.shift())][:4]
+        shown = "; ".join(
+            f"{_shown(value)} from {seen.named([seen.levels[place]])} on"
+            for place, value in zip(changed.index.to_list(), changed, strict=True)
+        )
         yield seen.suspicion(
             "levels_confounded", p <= BY_CHANCE, levels=(), how="column", column=name, values=shown
         )
@@ -184,14 +138,10 @@ def _by_chance(of_levels: pd.Series, of_trials: pd.Series) -> float:
     def arrangements(values: pd.Series) -> float:
         return float(gammaln(len(values) + 1) - gammaln(values.value_counts().to_numpy() + 1).sum())
 
-    same_within = float(np.exp(arrangements(of_levels) - arrangements(of_trials)))
     stretches = 1 + int((of_levels.to_numpy()[1:] != of_levels.to_numpy()[:-1]).sum())
     is_parted = stretches == of_levels.nunique()
-    return (
-        float(np.exp(gammaln(stretches + 1) - arrangements(of_trials)))
-        if is_parted
-        else same_within
-    )
+    alike = float(gammaln(stretches + 1)) if is_parted else arrangements(of_levels)
+    return float(np.exp(alike - arrangements(of_trials)))
 
 
 def other_work(seen: Experiment) -> Iterator[Suspicion]:

@@ -1,8 +1,6 @@
 """How much work trials did, by what they count and what their program prints: less at some levels,
 or as much as a set time allows."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -14,7 +12,6 @@ from deadzone.analysis.findings.catalogue import finding
 from deadzone.analysis.findings.experiment import LEAST_A_LEVEL, Experiment, cpu_s, numbers, typical
 from deadzone.analysis.findings.permutation import centred, depends
 from deadzone.analysis.findings.process import START_S
-from deadzone.language.messages import N_
 from deadzone.store.table import COLUMNS, PRINTED_WORK
 from deadzone.study.direction import kind_of
 from deadzone.study.levels import is_number
@@ -39,10 +36,6 @@ there decides nothing: a file that is written in larger pages is a little smalle
 IN_PROPORTION = 0.02
 """Counts that go with the knob, or against it, to this are how it divides the work or makes it up
 [ln]."""
-
-LESS_CPU = 0.6
-"""A level that needs less than this share of the CPU time of every level before it does not do the
-same job faster."""
 
 NOTHING = 0.1
 """Below this share of it, where the time falls to half or less too, hardly anything was done."""
@@ -101,15 +94,9 @@ def counts_of_work(seen: Experiment, rows: pd.DataFrame) -> dict[str, np.ndarray
     (`rows processed`)."""
     named = {name: numbers(rows, name) for name in map(str, rows) if _counts_work(name, seen)}
     for name in named:
-        if _is_server_traffic(name, rows):
+        if name.endswith(TRAFFIC):
             named[name] = np.maximum(named[name], BACKGROUND_BYTES)
     return named | printed_work(rows)
-
-
-def _is_server_traffic(name: str, rows: pd.DataFrame) -> bool:
-    """Whether a column holds what a server read or wrote on a disk."""
-    server = next((name.removesuffix(ending) for ending in TRAFFIC if name.endswith(ending)), "")
-    return bool(server) and f"{server}_rss_bytes" in rows
 
 
 def _counts_work(name: str, seen: Experiment) -> bool:
@@ -126,35 +113,26 @@ def printed_work(rows: pd.DataFrame) -> dict[str, np.ndarray]:
     if PRINTED_WORK not in rows:
         return {}
     texts = rows[PRINTED_WORK].astype("string").fillna("")
-    statements = [dict(part.partition("=")[::2] for part in text.split()) for text in texts]
-    names = dict.fromkeys(name for counts in statements for name in counts)
-    return {
-        name.replace("_", " "): pd.to_numeric(
-            pd.Series([counts.get(name) for counts in statements]), "coerce"
-        ).to_numpy(float)
-        for name in names
-    }
+    printed = [dict(part.partition("=")[::2] for part in text.split()) for text in texts]
+    table = pd.DataFrame(printed).apply(pd.to_numeric, errors="coerce")
+    return {name.replace("_", " "): table[name].to_numpy(float) for name in map(str, table)}
 
 
 @finding(
-    "less_work",
     "stops",
-    means=N_("A setting that does less is not a setting that does it faster."),
-    seen=N_(
-        "{column} is {few:number} at {levels} and up to {most:number} at others: these trials may "
-        "have done less work."
-    ),
-    mend=N_("Hold the work of a trial the same, or make the response work per second."),
+    seen="{column} is {few:number} at {levels} and up to {most:number} at others: these trials "
+    "may have done less work.",
+    mend="Hold the work of a trial the same, or make the response work per second.",
 )
 def less_work(seen: Experiment) -> Iterator[Suspicion]:
     """The program does less work at some levels. A count of work falls from one level to a later
-    one, or the program prints it, or CPU time falls below what any level needed before.
+    one, or the program prints it, or CPU time falls to next to nothing.
 
     A count is tested by `association`; one that is printed and the same in all trials of a level
     leaves nothing to chance. One that goes with the knob in proportion says what the knob is; one
-    that goes against it may be how the work is divided, and is a doubt. Less CPU time is only a
-    note, for better settings may truly need less of it. It is more where it falls to NOTHING with
-    the time, and nothing shows that work was done. A program that works for a set time does as much
+    that goes against it may be how the work is divided, and is a doubt. Of less CPU time nothing is
+    said, for better settings may truly need less of it, but where it falls to NOTHING with the
+    time, and nothing shows that work was done. A program that works for a set time does as much
     as it can: what it counts is a rate.
     """
     rows, printed = seen.sound, printed_work(seen.sound)
@@ -250,7 +228,6 @@ def _less_cpu(seen: Experiment, rows: pd.DataFrame) -> Iterator[Suspicion]:
     before = _least_before(medians)
     idle = (medians < NOTHING * before) & (before >= 2 * START_S) & _nothing_done(seen, rows)
     if not idle.any():
-        yield _less(seen, rows, "cpu_s", values, medians < LESS_CPU * before, "notes")
         return
     first = int(np.argmax(idle))
     idle = (medians < NOTHING * before[first]) & (np.arange(len(medians)) >= first)
@@ -302,19 +279,9 @@ def _same_time(walls: np.ndarray, most: float = SAME_TIME[0][0]) -> bool:
 
 
 @finding(
-    "fixed_duration",
-    "doubts",
-    means=N_(
-        "A program that is told how long to run takes that long at every setting; what differs is "
-        "how much it does."
-    ),
-    seen=N_(
-        "The wall time is about {wall_s:number} s at every level, while {column} differs by a "
-        "factor of {times:number}: the program runs for a fixed duration."
-    ),
-    mend=N_(
-        "Judge what it prints of its work (--response REGEX --goal max), not how long it took."
-    ),
+    seen="The wall time is about {wall_s:number} s at every level, while {column} differs by a "
+    "factor of {times:number}: the program runs for a fixed duration.",
+    mend="Judge what it prints of its work (--response REGEX --goal max), not how long it took.",
 )
 def fixed_duration(seen: Experiment) -> Iterator[Suspicion]:
     """The program runs for a set time: the wall time is the same at every level. What the program
@@ -329,22 +296,22 @@ def fixed_duration(seen: Experiment) -> Iterator[Suspicion]:
         return
     counts = counts_of_work(seen, rows)
     counts = {name: count for name, count in counts.items() if np.isfinite(count).any()}
+    rates = {}
     for name, values in counts.items():
         positive = values[values > 0]
         if _works_for_a_time(seen, rows, values) and positive.max() >= SCATTERS * positive.min():
-            factor = float(positive.max() / positive.min())
-            yield _runs_for(seen, rows, walls, name, factor)
-            return
-    if counts or not _same_time(walls, SAME_TIME[1][0]) or not _ends_by_a_clock(times):
-        return
-    printed = {name: numbers(rows, name) for name in ("stdout_bytes", "stdout_lines")}
-    # Threads that others keep from their core would work all the same.
-    wanted_s = cpu_s(rows) + np.nan_to_num(numbers(rows, "ready_s"))
-    for name, values in {"cpu_s": wanted_s, **printed}.items():
-        growth = _growth_in_step(seen, typical(seen, rows, values))
-        if growth >= GROWS:
-            yield _runs_for(seen, rows, walls, name, growth)
-            return
+            rates[name] = float(positive.max() / positive.min())
+    if not counts and _same_time(walls, SAME_TIME[1][0]) and _ends_by_a_clock(times):
+        printed = {name: numbers(rows, name) for name in ("stdout_bytes", "stdout_lines")}
+        # Threads that others keep from their core would work all the same.
+        wanted_s = cpu_s(rows) + np.nan_to_num(numbers(rows, "ready_s"))
+        for name, values in {"cpu_s": wanted_s, **printed}.items():
+            growth = _growth_in_step(seen, typical(seen, rows, values))
+            if growth >= GROWS:
+                rates[name] = growth
+    for name, factor in [*rates.items()][:1]:
+        wall_s = float(np.nanmin(walls))
+        yield seen.suspicion("fixed_duration", True, rows, wall_s=wall_s, column=name, times=factor)
 
 
 def _ends_by_a_clock(times: np.ndarray) -> bool:
@@ -372,10 +339,3 @@ def _growth_in_step(seen: Experiment, values: np.ndarray) -> float:
     growth = np.log(at[1:] / at[0])
     in_step = (growth >= IN_STEP * (knob[1:] - knob[0])) & (growth >= np.log(GROWS))
     return float(at.max() / at[0]) if in_step.any() else 1.0
-
-
-def _runs_for(
-    seen: Experiment, rows: pd.DataFrame, walls: np.ndarray, name: str, times: float
-) -> Suspicion:
-    wall_s = float(np.nanmin(walls))
-    return seen.suspicion("fixed_duration", True, rows, wall_s=wall_s, column=name, times=times)

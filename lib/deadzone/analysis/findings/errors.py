@@ -1,9 +1,8 @@
 """What failed inside trials that ended well: columns that count errors, or hold their share, beside
 the response."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -12,7 +11,6 @@ from deadzone.analysis.finding import Severity, Suspicion
 from deadzone.analysis.findings.catalogue import finding
 from deadzone.analysis.findings.experiment import Experiment, numbers
 from deadzone.analysis.findings.failures import ALLOWED, scan
-from deadzone.language.messages import N_
 from deadzone.study.direction import words_of
 
 FAILED = (
@@ -51,31 +49,21 @@ is allowed."""
 
 
 @finding(
-    "errors_by_level",
-    "doubts",
-    means=N_(
-        "What fails is often quick: a level at which more than one attempt in twenty fails is not "
-        "recommended, however good its response. Columns of failures are known by their names, or "
-        "with --failures COLUMN."
-    ),
     seen={
-        "count": N_(
-            "{column} counts {failed:count} failures beside {counted:count} in {other} at "
-            "{levels}: more than {allowed:percent} of what was attempted failed."
-        ),
-        "share": N_(
-            "{column} is up to {share:percent} at {levels}: more than {allowed:percent} of what "
-            "was attempted failed."
-        ),
+        "count": "{column} counts {failed:count} failures beside {counted:count} in {other} at "
+        "{levels}: more than {allowed:percent} of what was attempted failed.",
+        "share": "{column} is up to {share:percent} at {levels}: more than {allowed:percent} of "
+        "what was attempted failed.",
     },
-    mend=N_("These levels are not recommended; find out what failed, and measure what succeeds."),
+    mend="These levels are not recommended; find out what failed, and measure what succeeds.",
 )
 def errors_by_level(seen: Experiment) -> Iterator[Suspicion]:
     """More of what was attempted failed inside the trials of some levels than allowed, though the
     trials ended well.
 
     Counts are tested as `failures_by_level` is, with what was attempted in place of trials; a share
-    of failures is what was counted. Columns are known by their names, or named by the user.
+    of failures is what was counted. Columns of
+    failures are known by their names, or with --failures COLUMN.
     """
     rows = seen.ended
     for name in map(str, rows.columns):
@@ -133,14 +121,10 @@ def _of_count(
     is_part = bool(set(SUCCEEDED) & set(words_of(other))) or (counted < bad)
     sizes = np.where(is_part, counted + bad, counted)
     worst = bad > ALLOWED * sizes
-    if not worst.any():
-        return
-    here = rows[worst[rows["place"].to_numpy()]]
-    severity: Severity | None = "stops" if worst[sizes > 0].all() else None
-    yield seen.suspicion(
-        "errors_by_level", scan(bad, sizes), here, severity=severity, how="count", column=name,
-        other=other, failed=int(bad[worst].sum()), counted=int(counted[worst].sum()),
-        allowed=ALLOWED,
+    p = scan(bad, sizes) if worst.any() else 1.0
+    yield from _at(
+        seen, rows, p, worst, sizes > 0, how="count", column=name, other=other,
+        failed=int(bad[worst].sum()), counted=int(counted[worst].sum()),
     )  # fmt: skip
 
 
@@ -148,13 +132,22 @@ def _of_share(
     seen: Experiment, rows: pd.DataFrame, name: str, share: np.ndarray
 ) -> Iterator[Suspicion]:
     at = pd.Series(share).groupby(rows["place"].to_numpy())
-    means = at.mean().reindex(range(len(seen.levels)))
-    worst = means.to_numpy(float) > ALLOWED
-    if not worst.any() or means.max() > 1 or means.min() < 0:
-        return
-    here = rows[worst[rows["place"].to_numpy()]]
-    severity: Severity | None = "stops" if worst[means.notna()].all() else None
-    yield seen.suspicion(
-        "errors_by_level", True, here, severity=severity, how="share", column=name,
-        share=float(means[worst].max()), allowed=ALLOWED,
-    )  # fmt: skip
+    means = at.mean().reindex(range(len(seen.levels))).to_numpy(float)
+    most = float(np.nanmax(means))
+    if most <= 1 and np.nanmin(means) >= 0:
+        known = np.isfinite(means)
+        figures = {"how": "share", "column": name, "share": most}
+        yield from _at(seen, rows, 0.0, means > ALLOWED, known, **figures)
+
+
+def _at(
+    seen: Experiment, rows: pd.DataFrame, p: float, worst: np.ndarray, known: np.ndarray,
+    **figures: Any,
+) -> Iterator[Suspicion]:  # fmt: skip
+    """Of the levels at which more failed than allowed. worst, known: shape (levels,)."""
+    if worst.any():
+        here = rows[worst[rows["place"].to_numpy()]]
+        severity: Severity | None = "stops" if worst[known].all() else None
+        yield seen.suspicion(
+            "errors_by_level", p, here, severity=severity, allowed=ALLOWED, **figures
+        )

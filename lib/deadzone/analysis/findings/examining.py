@@ -4,8 +4,7 @@ false alarms.
 The catalogue has each key with its severity and the check that looks for it, causes before
 consequences.
 
-A finding is explained on a page made from the catalogue: what it means, what to change, how it is
-tested.
+A finding is explained on a page made from the catalogue: what to change, and how it is tested.
 """
 
 import inspect
@@ -14,14 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from deadzone.analysis.finding import (
-    BARRING,
-    EACH_LEVEL,
-    SEVERITIES,
-    SEVERITY_NAMES,
-    Finding,
-    Suspicion,
-)
+from deadzone.analysis.finding import BARRING, EACH_LEVEL, SEVERITIES, SEVERITY_NAMES, Finding
 from deadzone.analysis.findings import (  # noqa: F401  (each adds its checks to the catalogue)
     columns,
     counts,
@@ -60,8 +52,8 @@ correct for."""
 
 APART = (*BARRING, *EACH_LEVEL)
 
-BESIDE = ("edge_of_range", "range_too_coarse")
-"""Findings that advise levels beside the one they name, which is in vain where that one is
+BESIDE = "edge_of_range"
+"""The finding that advises levels beside the one it names, which is in vain where that one is
 barred."""
 
 
@@ -85,24 +77,22 @@ def examine(
     for p, suspicion in sorted(sure, key=lambda two: (two[0], SEVERITIES.index(two[1].severity))):
         about = (suspicion.key, *(suspicion.levels if suspicion.key in EACH_LEVEL else ()))
         if suspicion.weight and p <= FALSE_ALARMS and about not in findings:
-            findings[about] = _finding(suspicion, p, (accept or {}).get(suspicion.key, ""))
+            saw, mend = CATALOGUE[suspicion.key].said(suspicion.values)
+            accepted = (accept or {}).get(suspicion.key, "")
+            trials = tuple(int(number) for number in dict.fromkeys(suspicion.trials))
+            findings[about] = Finding(
+                suspicion.key, "notes" if accepted else suspicion.severity, suspicion.levels,
+                trials, 1 - p, saw, mend, accepted,
+            )  # fmt: skip
     barred = {level for finding in findings.values() if finding.bars for level in finding.levels}
     kept = [
         finding
         for finding in findings.values()
-        if finding.key not in BESIDE or not barred.intersection(finding.levels)
+        if finding.key != BESIDE or not barred.intersection(finding.levels)
     ]
     return tuple(
         sorted(kept, key=lambda one: (SEVERITIES.index(one.severity), FINDINGS.index(one.key)))
     )
-
-
-def _finding(suspicion: Suspicion, p: float, accepted: str) -> Finding:
-    seen, mend = CATALOGUE[suspicion.key].said(suspicion.values)
-    trials = tuple(int(number) for number in dict.fromkeys(suspicion.trials))
-    severity = "notes" if accepted else suspicion.severity
-    about = (suspicion.levels, trials, 1 - p)
-    return Finding(suspicion.key, severity, *about, seen, mend, accepted)
 
 
 def barred_levels(seen: Experiment) -> tuple[Any, ...]:
@@ -121,30 +111,23 @@ def page(key: str) -> str:
     """
     check_known(StudyError, f"There is no finding {key!r}", key, CATALOGUE, "Findings are")
     about = CATALOGUE[key]
-    accept = _(
-        "If it is meant so, accept the finding in the study file with the reason. The report "
-        "shows it."
-    )
-    accepted = f"```yaml\naccept:\n  {key}: why it is meant\n```"
+    accept = _("If it is meant so, accept the finding in the study file, with the reason.")
     parts = (
         f"# {key}",
-        f"{say(SEVERITY_NAMES[about.severity])}. {say(about.means)}",
+        f"{say(SEVERITY_NAMES[about.severity])}.",
         f"## {_('What to change')}\n\n{say(about.mend[''], add='A, B', column='COLUMN')}",
-        f"## {_('If it is meant')}\n\n{accept}\n\n{accepted}",
+        f"## {_('If it is meant')}\n\n{accept}\n\n```yaml\naccept:\n  {key}: why it is meant\n```",
         f"## {_('How it is tested')}\n\n{inspect.cleandoc(about.check.__doc__ or '')}",
     )
     return "\n\n".join(parts) + "\n"
 
 
 def index() -> str:
-    """The list of all findings as Markdown."""
-    rows = [
-        f"| [`{key}`]({key}.md) | {say(SEVERITY_NAMES[about.severity])} | {say(about.means)} |"
-        for key, about in CATALOGUE.items()
-    ]
-    sentence = _("A finding is about the experiment, a verdict about the setting.")
-    head = (
-        f"# {_('Findings about the experiment')}\n\n{sentence}\n",
-        _("| finding | severity | what it means |"),
-    )
-    return "\n".join([*head, "| --- | --- | --- |", *rows]) + "\n"
+    """The list of all findings as Markdown, with the first sentence on the test of each."""
+    about = _("A finding is about the experiment, a verdict about the setting.")
+    lines = [f"# {_('Findings about the experiment')}\n\n{about}\n"]
+    lines += [_("| finding | severity | what it means |"), "| --- | --- | --- |"]
+    for key, kind in CATALOGUE.items():
+        first = " ".join((kind.check.__doc__ or "").split()).partition(". ")[0].rstrip(".")
+        lines.append(f"| [`{key}`]({key}.md) | {say(SEVERITY_NAMES[kind.severity])} | {first} |")
+    return "\n".join(lines) + "\n"

@@ -16,18 +16,9 @@ from deadzone.analysis.phases.own_values import FEWEST_AGREEING
 from deadzone.analysis.phases.quantities import response
 from deadzone.analysis.phases.range_end import gain_score, still_gains
 from deadzone.language.formats import exact, number
-from deadzone.language.messages import N_
 
 if TYPE_CHECKING:
     from deadzone.analysis.phases.model import PhaseModel
-
-COARSE = 2.0
-"""Neighbouring levels further apart than this factor leave room for a better setting between
-them."""
-
-GAIN = 1.2
-"""A best level that is better than both neighbours by this factor may have better ones beside
-it."""
 
 CLIFF = float(np.log(1.5))
 """A first or last level of one trial or two is off the curve by more than this [ln]: a cliff, or a
@@ -45,11 +36,9 @@ TOLD = 0.1
 
 
 @finding(
-    "edge_of_range",
     "notes",
-    means=N_("The best setting may lie beyond the levels that were measured."),
-    seen=N_("The response still improves at the end of the range, {knob} {level}."),
-    mend=N_("Add the levels {add}."),
+    seen="The response still improves at the end of the range, {knob} {level}.",
+    mend="Add the levels {add}.",
 )
 def edge_of_range(seen: Experiment) -> Iterator[Suspicion]:
     """The response still improves at the end of the range, whatever its last phase is called.
@@ -89,76 +78,33 @@ def _like(levels: np.ndarray, add: np.ndarray) -> str:
 
 
 @finding(
-    "range_too_coarse",
     "notes",
-    means=N_("A better setting may lie between the levels that were measured."),
-    seen=N_("{knob} {level} is far better than its neighbours, which are far away."),
-    mend=N_("Add the levels {add}."),
-)
-def range_too_coarse(seen: Experiment) -> Iterator[Suspicion]:
-    """The best level stands alone: both neighbours are worse by GAIN, on the curve and as measured,
-    and further away than COARSE; on a ratio scale."""
-    if seen.model is None or seen.model.axis.is_interval:
-        return
-    levels = seen.model.levels["level"].to_numpy(float)
-    value = np.log(seen.model.levels[["fitted", "median"]].to_numpy(float)).T
-    value *= 1 if seen.goal == "min" else -1
-    best = int(np.argmin(value[0]))
-    if not 0 < best < len(levels) - 1:
-        return
-    apart = float((value[:, [best - 1, best + 1]] - value[:, [best]]).min())
-    wide = min(levels[best] / levels[best - 1], levels[best + 1] / levels[best])
-    add = np.sqrt(levels[best] * levels[[best - 1, best + 1]])
-    figures: dict[str, Any] = {"level": exact(levels[best]), "add": _like(levels, add)}
-    alone = bool(apart > np.log(GAIN) and wide > COARSE)
-    yield seen.suspicion("range_too_coarse", alone, levels=[float(levels[best])], **figures)
-
-
-@finding(
-    "one_level_off",
-    "notes",
-    means=N_(
-        "One level alone is worse or better than both its neighbours. Its trial was spoiled, or "
-        "it has a cause of its own, such as a size that does not divide. It keeps what was "
-        "measured there, the curve passes it by."
-    ),
     seen={
-        "worse": N_(
-            "{knob} {level} is off: {value}, {times:number} times worse than the {expected} "
-            "between its neighbours, in its one trial.",
-            "{knob} {level} is off: {value}, {times:number} times worse than the {expected} "
-            "between its neighbours, in {n} trials.",
-        ),
-        "better": N_(
-            "{knob} {level} is off: {value}, {times:number} times better than the {expected} "
-            "between its neighbours, in its one trial.",
-            "{knob} {level} is off: {value}, {times:number} times better than the {expected} "
-            "between its neighbours, in {n} trials.",
-        ),
-        "end": N_(
-            "{knob} {level} is off: {value}, a factor of {times:number} from the {expected} of "
-            "the curve that ends there, in its one trial.",
-            "{knob} {level} is off: {value}, a factor of {times:number} from the {expected} of "
-            "the curve that ends there, in {n} trials.",
-        ),
+        "worse": "{knob} {level} is off: {value}, {times:number} times worse than the {expected} "
+        "between its neighbours (trials: {n}).",
+        "better": "{knob} {level} is off: {value}, {times:number} times better than the {expected} "
+        "between its neighbours (trials: {n}).",
+        "end": "{knob} {level} is off: {value}, a factor of {times:number} from the {expected} of "
+        "the curve that ends there (trials: {n}).",
     },
     mend={
-        "": N_("Measure this level again, and its neighbours."),
-        "agree": N_(
-            "Its trials agree: look for what is different there, such as a size that does not "
-            "divide."
-        ),
+        "": "Measure this level again, and its neighbours.",
+        "agree": "Its trials agree: find what differs there, such as a size that does not divide.",
     },
 )
 def one_level_off(seen: Experiment) -> Iterator[Suspicion]:
-    """Each level that is off as a whole. It stands out from both neighbours by more than 15 %, the
-    same way, and beyond the lines through its neighbours and theirs. It lies further from the line
-    between its neighbours than 3.45 times the median distance of the other levels from theirs. 2 %
-    of normal noise lie beyond that. The factor is 2.25 for fewer than eight levels, and 3 there for
-    a better level. Levels are set aside one after the other, so that one does not hide another. Two
-    neighbours that are off the same way are a phase, several that are better a structure. A first
-    or last level: t test of its median against the fit, with the misfit as its error. Of fewer than
-    three trials it is also a factor of 1.5 away, and the noise of a trial is in the error."""
+    """Each level that is off as a whole: its trial was spoiled, or it has a cause of its own. It
+    keeps what was measured there, and the curve passes it by.
+
+    It stands out from both neighbours by more than 15 %, the same way, and beyond the lines through
+    its neighbours and theirs. It lies further from the line between its neighbours than 3.45 times
+    the median distance of the other levels from theirs. 2 % of normal noise lie beyond that. The
+    factor is 2.25 for fewer than eight levels, and 3 there for a better level. Levels are set aside
+    one after the other, so that one does not hide another. Two neighbours that are off the same way
+    are a phase, several that are better a structure. A first or last level: t test of its median
+    against the fit, with the misfit as its error. Of fewer than three trials it is also a factor of
+    1.5 away, and the noise of a trial is in the error.
+    """
     if seen.model is None:
         return
     table, down = seen.model.levels, 1 if seen.goal == "min" else -1

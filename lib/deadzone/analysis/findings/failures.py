@@ -5,8 +5,6 @@ Likewise of trust: whether what was kept and what was thrown out differ, and whe
 leaves anything to decide.
 """
 
-import shlex
-from collections import defaultdict
 from collections.abc import Iterator
 
 import numpy as np
@@ -18,31 +16,23 @@ from deadzone.analysis.findings.experiment import Experiment, levels_in, numbers
 from deadzone.analysis.findings.permutation import PERMUTATIONS, SEED, association, contrast
 from deadzone.analysis.phases.power import replicates_to_tell
 from deadzone.analysis.trial_columns import counted, is_untrusted, marked
-from deadzone.language.messages import N_
-from deadzone.store.table import FOREIGN_PROCESSES, OTHER_WORKLOAD
+from deadzone.store.table import OTHER_WORKLOAD
 
 ALLOWED = 0.05
 """A setting at which one trial in twenty fails is not a setting to recommend."""
 
 
 @finding(
-    "failures_by_level",
-    "doubts",
-    means=N_(
-        "Where trials fail, those that did not may be the lucky or the light ones. A level that "
-        "fails in more than one trial in twenty is not recommended."
-    ),
     seen={
-        "": N_(
-            "{failed} of {trials} trials at {levels} failed; what is known of the response there "
-            "is that of the survivors."
-        ),
-        "rehearsed": N_("The trial at {levels} failed: {error}."),
+        "": "{failed} of {trials} trials at {levels} failed; what is known of the response there "
+        "is that of the survivors.",
+        "rehearsed": "The trial at {levels} failed: {error}.",
     },
-    mend=N_("Find out why (see the failed trials); these levels are not recommended."),
+    mend="Find out why (see the failed trials); these levels are not recommended.",
 )
 def failures_by_level(seen: Experiment) -> Iterator[Suspicion]:
-    """More trials fail at some levels than allowed.
+    """More trials fail at some levels than allowed: one in twenty. Those that end well there may be
+    the lucky or the light ones, so that these levels are not recommended.
 
     Binomial tests of more than ALLOWED for each level and for all levels from one on, up and down.
     Their smallest p is a scan statistic (Naus 1965, Journal of the American Statistical Association
@@ -53,24 +43,17 @@ def failures_by_level(seen: Experiment) -> Iterator[Suspicion]:
 
 
 @finding(
-    "timeouts_by_level",
-    "doubts",
-    means=N_(
-        "A trial that was stopped took longer than the time-out, by an unknown time. Its level "
-        "stands in the curve by what is to be expected beyond that, and is not recommended."
-    ),
     seen={
-        "": N_(
-            "{failed} of {trials} trials at {levels} were stopped by the time-out; their response "
-            "is longer than that, and trials that ended there are the fast ones."
-        ),
-        "rehearsed": N_("The trial at {levels} was stopped by the time-out: {error}."),
+        "": "{failed} of {trials} trials at {levels} were stopped by the time-out; their response "
+        "is longer than that, and trials that ended there are the fast ones.",
+        "rehearsed": "The trial at {levels} was stopped by the time-out: {error}.",
     },
-    mend=N_("Raise design.timeout_s, or leave these levels out; they are not recommended."),
+    mend="Raise design.timeout_s, or leave these levels out; they are not recommended.",
 )
 def timeouts_by_level(seen: Experiment) -> Iterator[Suspicion]:
-    """More trials are killed for taking too long than allowed, at some levels; tested as
-    `failures_by_level` is."""
+    """More trials are killed for taking too long than allowed, at some levels. Tested as
+    `failures_by_level` is. Such a level stands in the curve by what is to be expected beyond the
+    time-out, and is not recommended."""
     yield from _beyond(seen, "timeouts_by_level", ("timeout",))
 
 
@@ -123,34 +106,10 @@ AFFORDABLE = 50
 """The most trials of each level that an answer asks for."""
 
 
-MOST_DISTURBERS = 3
-"""So many programs are named that disturbed a run; the table of the disturbed trials names more."""
-
-
 @finding(
-    NOTHING_TRUSTED,
     "stops",
-    means=N_(
-        "Where other work disturbed the trials of all levels, or of all but one, their differences "
-        "are those of the neighbours as well."
-    ),
-    seen={
-        "": N_(
-            "Other work on the machine disturbed this run: {kept} of {all} levels have a trial "
-            "that can be trusted."
-        ),
-        "named": N_(
-            "Other work on the machine disturbed this run: {kept} of {all} levels have a trial "
-            "that can be trusted. The programs that used most, in cores: {who}."
-        ),
-    },
-    mend={
-        "": N_("Measure again on a quiet machine."),
-        "named": N_(
-            "Measure again without them. Where one works for the trials, such as a server, add "
-            "{belongs}, or belongs in the study."
-        ),
-    },
+    seen="Other work disturbed this run: {kept} of {all} levels have a trial that can be trusted.",
+    mend="Measure again on a quiet machine.",
 )
 def nothing_trusted(seen: Experiment) -> Iterator[Suspicion]:
     """Fewer than two levels keep a trial whose `trusted` is true, of those that were measured and
@@ -159,40 +118,13 @@ def nothing_trusted(seen: Experiment) -> Iterator[Suspicion]:
         return
     rows = seen.ended[~marked(seen.ended, "trusted", missing=True)]
     kept = counted(seen.ended)["level"].nunique()
-    used = _disturbers(rows)
-    yield seen.suspicion(
-        NOTHING_TRUSTED,
-        True,
-        rows,
-        kept=kept,
-        all=seen.ended["level"].nunique(),
-        who=", ".join(f"{name} {cores:.2f}" for name, cores in used),
-        belongs=f"--belongs {shlex.quote(f'process={used[0][0]}')}" if used else "",
-        how="named" if used else "",
-    )
-
-
-def _disturbers(rows: pd.DataFrame) -> list[tuple[str, float]]:
-    """Who used the CPU in some attempts, with the cores, largest first; empty where that is not
-    known."""
-    texts = list(rows[FOREIGN_PROCESSES].dropna()) if FOREIGN_PROCESSES in rows else []
-    used: dict[str, float] = defaultdict(float)
-    for name, cores in (text.rpartition(" ")[::2] for row in texts for text in row.split(", ")):
-        used[name] += float(cores) / len(texts)
-    return sorted(used.items(), key=lambda item: -item[1])[:MOST_DISTURBERS]
+    levels = seen.ended["level"].nunique()
+    yield seen.suspicion(NOTHING_TRUSTED, True, rows, kept=kept, all=levels)
 
 
 @finding(
-    "other_workload",
-    "doubts",
-    means=N_(
-        "Others changed what is measured while the run went on, or before it was resumed. The "
-        "trials since then are of another workload, and are not trusted."
-    ),
-    seen=N_(
-        "{trials} attempts, at {levels}, are left out, for the workload was another one: {changes}."
-    ),
-    mend=N_("Start a new run, which measures one workload at all levels."),
+    seen="{trials} attempts at {levels} are left out, for the workload was another one: {changes}.",
+    mend="Start a new run, which measures one workload at all levels.",
 )
 def other_workload(seen: Experiment) -> Iterator[Suspicion]:
     """Attempts are counted that the sweep marked so, because a program's checksum, an image or
@@ -206,20 +138,11 @@ def other_workload(seen: Experiment) -> Iterator[Suspicion]:
 
 
 @finding(
-    "selected_by_trust",
     "stops",
-    means=N_(
-        "Trust should leave out the same work disturbed. Where what it kept and what it left out "
-        "differ by more than a neighbour can do, it chose by the response."
-    ),
-    seen=N_(
-        "The {trials} attempts that were not trusted differ from the trusted ones of the same "
-        "level by a factor of {times:number}. What was thrown out was not the same work disturbed."
-    ),
-    mend=N_(
-        "Check what the distrusted trials did; measure again on a quieter machine, or with the "
-        "same work in each trial."
-    ),
+    seen="The {trials} attempts that were not trusted differ from the trusted ones of the same "
+    "level by a factor of {times:number}. What was thrown out was not the same work disturbed.",
+    mend="Check what the distrusted trials did; measure again on a quieter machine, or with the "
+    "same work in each trial.",
 )
 def selected_by_trust(seen: Experiment) -> Iterator[Suspicion]:
     """Trusted and distrusted attempts at the same level differ in the response, exchanged within
@@ -240,16 +163,9 @@ def selected_by_trust(seen: Experiment) -> Iterator[Suspicion]:
 
 
 @finding(
-    "noise_too_large",
-    "doubts",
-    means=N_(
-        "With such noise the number of trials that would tell the levels apart is beyond any sweep."
-    ),
-    seen=N_(
-        "Trials of the same level differ by {noise:percent} (standard deviation): to tell even "
-        "the best level from the worst takes more than {most} trials of each."
-    ),
-    mend=N_("Make the trials longer, the machine quieter, or pin the program to its cores."),
+    seen="Trials of the same level differ by {noise:percent} (standard deviation): to tell even "
+    "the best level from the worst takes more than {most} trials of each.",
+    mend="Make the trials longer, the machine quieter, or pin the program to its cores.",
 )
 def noise_too_large(seen: Experiment) -> Iterator[Suspicion]:
     """Replicates scatter so much that no affordable number of them tells even the best level of the

@@ -14,7 +14,6 @@ from deadzone.analysis.phases.fit import FitSettings
 from deadzone.analysis.phases.model import PhaseModel, PhaseModels
 from deadzone.analysis.phases.prepare import places_of
 from deadzone.analysis.phases.roles import check_column, check_roles, with_index
-from deadzone.analysis.phases.thresholds import CERTAINTY, Thresholds
 from deadzone.analysis.settings.answering import Answer, answer
 from deadzone.analysis.trial_columns import answering, is_untrusted
 from deadzone.errors import PhaseError, check_known
@@ -23,7 +22,7 @@ from deadzone.study.direction import direction_of, unit_of_cells
 from deadzone.study.distinct import level_names
 from deadzone.study.levels import Level
 from deadzone.study.response_cells import with_numbers
-from deadzone.study.scales import KnobScale, Place, level_name
+from deadzone.study.scales import Place, level_name
 
 
 def examined(
@@ -61,74 +60,81 @@ def experiment_in(
     )  # fmt: skip
 
 
-@overload
-def fit_phases(
-    frame: pd.DataFrame,
-    knob: str,
-    response: str,
-    goal: str | None = None,
-    *,
-    by: None = None,
-    failures: Sequence[str] = (),
-    role: str = "",
-    at: Mapping[Level, Place] | None = None,
-    **how: Unpack[FitSettings],
-) -> PhaseModel: ...
+class TableSettings(FitSettings, total=False):
+    """What is said of a table, and how it is fitted; see `fit_phases`."""
+
+    failures: Sequence[str]
+    role: str
+    at: Mapping[Level, Place] | None
 
 
 @overload
 def fit_phases(
-    frame: pd.DataFrame,
-    knob: str,
-    response: str,
-    goal: str | None = None,
-    *,
-    by: str,
-    failures: Sequence[str] = (),
-    role: str = "",
-    at: Mapping[Level, Place] | None = None,
-    **how: Unpack[FitSettings],
-) -> PhaseModels: ...
+    frame: pd.DataFrame, knob: str, response: str, goal: str | None = None, *, by: None = None,
+    **how: Unpack[TableSettings],
+) -> PhaseModel: ...  # fmt: skip
+
+
+@overload
+def fit_phases(
+    frame: pd.DataFrame, knob: str, response: str, goal: str | None = None, *, by: str,
+    **how: Unpack[TableSettings],
+) -> PhaseModels: ...  # fmt: skip
 
 
 def fit_phases(
-    frame: pd.DataFrame,
-    knob: str,
-    response: str,
-    goal: str | None = None,
-    *,
-    by: str | None = None,
-    failures: Sequence[str] = (),
-    role: str = "",
-    thresholds: Thresholds | None = None,
-    certainty: float = CERTAINTY,
-    correct_drift: bool = True,
-    keep_untrusted: bool = False,
-    scale: KnobScale | None = None,
-    k: int | None = None,
-    at: Mapping[Level, Place] | None = None,
-) -> PhaseModel | PhaseModels:
+    frame: pd.DataFrame, knob: str, response: str, goal: str | None = None, *,
+    by: str | None = None, **how: Unpack[TableSettings],
+) -> PhaseModel | PhaseModels:  # fmt: skip
+    """Find the phases of a response curve: where the knob pays, stalls, breaks through, or hurts.
+
+    frame: one row a trial. Columns used where present: `trial`, `block`, `started_at` (run order),
+        `status` (only "ok" is analysed), `warmup` (left out where true), `trusted` (left out where
+        false unless keep_untrusted).
+    knob: column of the levels, 3 to 2,000 numbers, or the word "none" for no limit; rows without a
+        level or a response are left out, and `warnings` say how many; other words and, beside
+        positive numbers, 0 stand apart: they are in no phase, and a recommendation compares them by
+        their own trials. Negative ones make the scale an interval scale (see `KnobAxis`).
+    response: column of a positive quantity in one unit. goal: "min" (a time) or "max" (a
+    throughput), by default what its name or the unit of its cells says. by: a second factor; each
+    of its values is fitted as a slice and a PhaseModels is returned. thresholds: where one label
+    ends and the next begins. certainty: coverage of all intervals. correct_drift: subtract a
+    significant drift over the run; it is reported either way. scale: of the knob, by default what
+    its levels suggest. k: what a K alone stands for in its levels, 1000 or 1024, by default what
+    the numbers beside it suggest. at: where single levels stand, by level: a number, or "apart" for
+    a word such as off (a lone -1 beside positive levels is one unless it is put at -1).
+
+    The curve is a continuous broken power law (Muggeo 2003). Joints, labels, elasticities, outliers
+    and noise are inferred together: the posterior over all segmentations is summed exactly on a
+    grid by dynamic programming (after Fearnhead 2006 and Fearnhead, Maidstone and Letchford 2019),
+    so no random numbers are drawn and the same table always gives the same model.
+
+    failures: columns that count failures, or hold their share, whatever they are called.
+    role: of the knob, `setting` or `work_size` (nothing is recommended then); by default what its
+    name says.
+
+    `model.findings` says what is wrong with the experiment behind the table; `model.recommend()`
+    heeds it.
+
+    Raises PhaseError, with what to do about it, where the table cannot be analysed.
+    """
+    failures, role, at = how.pop("failures", ()), how.pop("role", ""), how.pop("at", None)
+    settings: FitSettings = how
     frame = with_index(frame, (knob, by))
     check_column(frame, knob)
     names, places = pd.Series(level_names(frame[knob]).unique(), name=knob), places_of(at)
     for level in places:
         check_known(PhaseError, f"{knob} has no level {level}", level, [*names])
-    how: FitSettings = {
-        "thresholds": thresholds,
-        "certainty": certainty,
-        "correct_drift": correct_drift,
-        "keep_untrusted": keep_untrusted,
-        "scale": scale,
-        "k": k,
-    }
     seen = experiment_in(
         frame, knob, response, goal, (by,) if by else (), failures=tuple(failures), role=role
     )
-    result = examined(seen, places=places, **how)
+    result = examined(seen, places=places, **settings)
     if by:
         return slices_of(result, frame)
     # a table without a curve is refused by the fit, with the reason
-    model = result.models.get(()) or fit.fit_phases(frame, knob, response, seen.goal, **how, at=at)
+    model = result.models.get(()) or fit.fit_phases(
+        frame, knob, response, seen.goal, at=at, **settings
+    )
     return replace(model, settings=result.candidates)
 
 
@@ -147,23 +153,3 @@ def slices_of(result: Answer, frame: pd.DataFrame) -> PhaseModels:
     if not models:
         raise PhaseError(f"No curve of a value of {by!r} can be fitted. {' '.join(warnings)}")
     return PhaseModels(by, models, warnings, result.findings, result.candidates)
-
-
-fit_phases.__doc__ = (
-    (fit.fit_phases.__doc__ or "")
-    .replace(
-        "    thresholds: where",
-        "    by: a second factor; each of its values is fitted as a slice and a PhaseModels is "
-        "returned.\n    thresholds: where",
-    )
-    .replace(
-        "    Raises PhaseError,",
-        "    failures: columns that count failures, or hold their share, whatever they are "
-        "called.\n"
-        "    role: of the knob, `setting` or `work_size` (nothing is recommended then); by default "
-        "what its name says.\n\n"
-        "    `model.findings` says what is wrong with the experiment behind the table; "
-        "`model.recommend()` heeds it.\n\n"
-        "    Raises PhaseError,",
-    )
-)

@@ -11,7 +11,6 @@ from deadzone.analysis.findings.columns import goes_with_the_knob
 from deadzone.analysis.findings.experiment import Experiment, numbers
 from deadzone.analysis.findings.permutation import centred, contrast
 from deadzone.analysis.trial_columns import marked, well
-from deadzone.language.messages import N_
 
 LEAST_CARRIED = 0.05
 """What the trial before does to the next matters from here on [ln of the response]."""
@@ -40,25 +39,14 @@ then one."""
 
 
 @finding(
-    "carry_over",
     "stops",
-    means=N_(
-        "A trial should not know what ran before it. The order of the trials is random, so that "
-        "it can be tested whether it does."
-    ),
     seen={
-        "after_large": N_(
-            "A trial differs by a factor of {times:.2f} by whether the trial before it had a "
-            "large or a small {knob}: what one leaves behind, the next one meets."
-        ),
-        "first_of_level": N_(
-            "The first trial of each {knob} differs from the later ones by a factor of "
-            "{times:number}: something is kept from it, such as a cache."
-        ),
+        "after_large": "A trial differs by a factor of {times:.2f} by whether the trial before it "
+        "had a large or a small {knob}: what one leaves behind, the next one meets.",
+        "first_of_level": "The first trial of each {knob} differs from the later ones by a factor "
+        "of {times:number}: something is kept from it, such as a cache.",
     },
-    mend=N_(
-        "Put things back before each trial (workload.prepare), or wait longer (design.cooldown_s)."
-    ),
+    mend="Put things back before each trial (workload.prepare) or wait longer (design.cooldown_s).",
 )
 def carry_over(seen: Experiment) -> Iterator[Suspicion]:
     """A trial depends on the level of the one before it, or on being the first of its level.
@@ -128,28 +116,14 @@ def _first_of_level(
 
 
 @finding(
-    "levels_confounded",
-    "doubts",
-    means=N_(
-        "Where levels are measured one after the other, a machine that warms up looks like an "
-        "effect of the knob."
-    ),
     seen={
-        "column": N_(
-            "{column} changes with {knob} ({values}): what it does cannot be told from what "
-            "{knob} does."
-        ),
-        "": N_(
-            "The order of the trials explains {share:percent} of the levels: drift of the machine "
-            "cannot be told from the effect of the knob."
-        ),
+        "column": "{column} changes with {knob} ({values}): their effects cannot be told apart.",
+        "": "The order of the trials explains {share:percent} of the levels: drift of the machine "
+        "cannot be told from the effect of the knob.",
     },
     mend={
-        "": N_("Use a randomised design (design.kind: factorial), or more blocks."),
-        "column": N_(
-            "Measure all levels with the same {column}, or every {column} at all levels and --by "
-            "{column}."
-        ),
+        "": "Use a randomised design (design.kind: factorial), or more blocks.",
+        "column": "Measure all levels with the same {column}, or all with each (--by {column}).",
     },
 )
 def levels_confounded(seen: Experiment) -> Iterator[Suspicion]:
@@ -167,26 +141,3 @@ def levels_confounded(seen: Experiment) -> Iterator[Suspicion]:
         share = 1 - float(within @ within) / max(float(((order - order.mean()) ** 2).sum()), 1e-12)
         yield seen.suspicion("levels_confounded", share >= CONFOUNDED, share=share)
     yield from goes_with_the_knob(seen)
-
-
-@finding(
-    "state_builds_up",
-    "notes",
-    means=N_("Files, memory or heat that grow with each trial make later trials slower."),
-    seen=N_(
-        "The response drifts by {change:percent} over the run, whatever the level; the drift was "
-        "taken out of the fit."
-    ),
-    mend=N_(
-        "Clean up between trials (workload.prepare), or let the machine warm up (design.warmup)."
-    ),
-)
-def state_builds_up(seen: Experiment) -> Iterator[Suspicion]:
-    """Drift over the run that the fit found and took away, by its own F test (see
-    `explaining.phases.drift`)."""
-    drift = seen.model.drift if seen.model else None
-    if drift is None:
-        return
-    change = float(drift.change)
-    large = abs(change) >= LARGE_CARRIED
-    yield seen.suspicion("state_builds_up", drift.p_value, weight=large, change=change)

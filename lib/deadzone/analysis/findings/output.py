@@ -8,14 +8,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from deadzone.analysis.finding import Severity, Suspicion
+from deadzone.analysis.finding import Suspicion
 from deadzone.analysis.findings.catalogue import finding
 from deadzone.analysis.findings.experiment import LEAST_A_LEVEL, Experiment, cpu_s, numbers
 from deadzone.analysis.findings.permutation import association, centred, depends, p_value
 from deadzone.analysis.trial_columns import well
-from deadzone.language.messages import N_
 from deadzone.store.table import PREPARED, PRINTED_UNITS
-from deadzone.study.quantity import PRINTED_SECONDS, UNITS
+from deadzone.study.quantity import PRINTED_SECONDS
 
 MOST_LEFT = 0.2
 """Processes left behind by a smaller share of the trials are accidents, which the table of
@@ -44,17 +43,10 @@ lines."""
 
 
 @finding(
-    "left_running",
     "stops",
-    means=N_(
-        "The program handed its work to a child and returned: the time until it returned is not "
-        "the time of the work."
-    ),
-    seen=N_(
-        "In {trials} of {all} trials the program returned while up to {most} of its processes "
-        "still ran; what they did is not in the response."
-    ),
-    mend=N_("Measure a command that waits for its work, such as one in the foreground."),
+    seen="In {trials} of {all} trials the program returned while up to {most} of its processes "
+    "still ran; what they did is not in the response.",
+    mend="Measure a command that waits for its work, such as one in the foreground.",
 )
 def left_running(seen: Experiment) -> Iterator[Suspicion]:
     """Processes that still ran when the program had returned; counted, so that no chance is
@@ -68,20 +60,14 @@ def left_running(seen: Experiment) -> Iterator[Suspicion]:
 
 
 @finding(
-    "error_printed",
     "stops",
-    means=N_("A program that fails with exit code 0 looks like a fast one."),
     seen={
-        "errors": N_(
-            "{trials} of {all} trials ended with exit code 0 but printed words of failure, at "
-            "{levels} and not elsewhere."
-        ),
-        "silent": N_(
-            "{trials} of {all} trials ended with exit code 0 and printed nothing, at {levels}; "
-            "others printed something."
-        ),
+        "errors": "{trials} of {all} trials ended with exit code 0 but printed words of failure, "
+        "at {levels} and not elsewhere.",
+        "silent": "{trials} of {all} trials ended with exit code 0 and printed nothing, at "
+        "{levels}; others printed something.",
     },
-    mend=N_("Make the program end with another code where it fails, or leave these levels out."),
+    mend="Make the program end with another code where it fails, or leave these levels out.",
 )
 def error_printed(seen: Experiment) -> Iterator[Suspicion]:
     """Trials that ended well and printed words of failure at some levels and not at others, or
@@ -122,28 +108,16 @@ def same_process(seen: Experiment) -> Iterator[Suspicion]:
 
 
 @finding(
-    "knob_not_used",
-    "doubts",
-    means=N_(
-        "A knob that does nothing at all is more often a mistake in the study than a property of "
-        "the program."
-    ),
     seen={
-        "": N_(
-            "Nothing that was measured ({measures} quantities: response, CPU time, memory, "
-            "switches, bytes, output) differs between the levels of {knob}; the program may not "
-            "use it."
-        ),
-        "same_process": N_(
-            "One and the same process, {process}, served every level of {knob}: what was prepared "
-            "for the first level still runs, and nothing was started for the others."
-        ),
+        "": "Nothing that was measured ({measures} quantities: response, CPU time, memory, "
+        "switches, bytes, output) differs between the levels of {knob}; the program may not use "
+        "it.",
+        "same_process": "One and the same process, {process}, served every level of {knob}: what "
+        "was prepared for the first level still runs, and nothing was started for the others.",
     },
     mend={
-        "": N_("Check how the knob reaches the program, and that the program knows it."),
-        "same_process": N_(
-            "End it in the preparation before it is started anew, such as with `restart`."
-        ),
+        "": "Check how the knob reaches the program, and that the program knows it.",
+        "same_process": "End it in the preparation before it is started anew, as with `restart`.",
     },
 )
 def knob_not_used(seen: Experiment) -> Iterator[Suspicion]:
@@ -184,69 +158,29 @@ def _one_stands_out(log: np.ndarray, codes: np.ndarray) -> bool:
     return p_value(lambda rows: np.ptp(rows @ member, axis=1), log) <= NO_SIGN
 
 
-SCALES: dict[str, tuple[str, float]] = {
-    **{unit: ("time", size) for unit, size in PRINTED_SECONDS.items()},
-    **{unit.lower(): ("bytes", float(size)) for unit, size in UNITS.items()},
-    **{f"{letter}bytes": ("bytes", 1e3**power) for power, letter in enumerate(("", *"kmgt"))},
-    "byte": ("bytes", 1.0),
-}
-"""Units as programs print them, in small letters, with what one is of its quantity's base unit;
-`/s` may follow."""
-
 PREFIXES = ("k", "K", "M", "G", "T", "Ki", "Mi", "Gi", "Ti")
 """What stands alone behind a number of thousands, millions and so on."""
 
-FACTORS = (60.0, 1000.0, 1024.0)
-"""What neighbouring units of time and size differ by."""
-
-CLOSE = 0.35
-"""How far two groups of numbers may be from a factor and still be taken for it [ln]; responses
-differ by themselves."""
-
 
 @finding(
-    "unit_changes",
     "stops",
-    means=N_(
-        "A program that chooses the unit of what it prints (0.310 s, 98.7 ms) gives numbers that "
-        "cannot be compared."
-    ),
-    seen={
-        "read": N_(
-            "The unit printed behind {response} changes between {units}; {trials} of the numbers "
-            "are not in the usual one."
-        ),
-        "factor": N_(
-            "Numbers of {response} at one level are a factor of about {units} apart, as if they "
-            "were in two units ({trials} trials)."
-        ),
-    },
-    mend=N_("Have the program print one unit, or read it from JSON."),
+    seen="The unit printed behind {response} changes between {units}; {trials} of the numbers are "
+    "not in the usual one.",
+    mend="Have the program print one unit, or read it from JSON.",
 )
 def unit_changes(seen: Experiment) -> Iterator[Suspicion]:
-    """The unit printed behind the number changes, or numbers of a level are a factor of 60, 1,000
-    or 1,024 apart.
-
-    The unit, or the suffix that stands for thousands (`951`, `1.3k`), is read, and no chance is
-    involved. Without one, a level must hold numbers within CLOSE of the factor from each other and
-    nothing between. No scatter of a response does that. Time-outs are left out. A time that the
-    sweep took itself has one unit.
-    """
+    """The unit printed behind the number changes, or the suffix that stands for thousands (`951`,
+    `1.3k`). It is read, and no chance is involved. A time that the sweep took itself has one
+    unit."""
     rows = seen.ended
     if seen.response == "wall_s" and "started_at" in rows:
         return
     words = _words(rows, seen.response)
     usual = words.value_counts().index[0] if len(words) else ""
     others = [word for word in words.unique() if _differ(word, usual)]
-    if others:
-        odd = rows[words.isin(others).to_numpy()]
-        units = " and ".join(word or "none" for word in (usual, *others))
-    else:
-        odd, factor = _far_apart(rows, numbers(rows, seen.response))
-        units = f"{factor:,.0f}"
-    severity: Severity | None = None if others else "doubts"
-    figures: dict[str, Any] = {"how": "read" if others else "factor", "units": units}
-    yield seen.suspicion("unit_changes", len(odd) > 0, odd, severity=severity, **figures)
+    odd = rows[words.isin(others).to_numpy()]
+    units = " and ".join(word or "none" for word in (usual, *others))
+    yield seen.suspicion("unit_changes", len(others) > 0, odd, units=units)
 
 
 def _words(rows: pd.DataFrame, response: str) -> pd.Series:
@@ -259,36 +193,13 @@ def _words(rows: pd.DataFrame, response: str) -> pd.Series:
 
 
 def _differ(word: str, other: str) -> bool:
-    """Whether two words stand for units of one quantity that are not the same size."""
-    if (
-        word in PREFIXES or other in PREFIXES
-    ):  # a bare k stands for thousands of whatever the other one counts
+    """Whether two words stand for units of one quantity that are not the same size: `mflops` is
+    millions of flops, or a word of its own. A bare k stands for thousands of whatever the other one
+    counts."""
+    if word in PREFIXES or other in PREFIXES:
         return word != other
-    known = SCALES.get(word.lower()), SCALES.get(other.lower())
-    if known[0] and known[1]:
-        return known[0][0] == known[1][0] and known[0][1] != known[1][1]
-    sizes = [{base: prefix for prefix, base in _parted(unit.lower())} for unit in (word, other)]
-    return any(sizes[0][base] != sizes[1][base] for base in sizes[0].keys() & sizes[1].keys())
-
-
-def _parted(word: str) -> list[tuple[str, str]]:
-    """A unit as prefix and base, in every way it can be read: `mflops` is millions of flops, or a
-    word of its own."""
-    read = re.match(r"(ki|mi|gi|ti|k|m|g|t)(.{2,})", word)
-    return [("", word), *([(read[1], read[2])] if read else [])]
-
-
-def _far_apart(rows: pd.DataFrame, values: np.ndarray) -> tuple[pd.DataFrame, float]:
-    """The fewer of the rows that are a factor from others of their level, and the factor."""
-    for level in rows["level"].unique():
-        log = np.sort(np.log(values[(rows["level"] == level).to_numpy() & (values > 0)]))
-        if len(log) < 3:
-            continue
-        cut = int(np.argmax(np.diff(log)))
-        apart = log[cut + 1 :].mean() - log[: cut + 1].mean()
-        for factor in FACTORS:
-            near = abs(apart - np.log(factor)) < CLOSE
-            if near and max(np.ptp(log[: cut + 1]), np.ptp(log[cut + 1 :])) < 1:
-                large = values > np.exp((log[cut] + log[cut + 1]) / 2)
-                return rows[large if large.sum() * 2 <= len(rows) else ~large], factor
-    return rows.iloc[:0], 1.0
+    small = word.lower(), other.lower()
+    if set(small) <= PRINTED_SECONDS.keys():
+        return PRINTED_SECONDS[small[0]] != PRINTED_SECONDS[small[1]]
+    bases = [{unit, re.sub(r"^([kmgt]i?)(?=.)", "", unit)} for unit in small]
+    return small[0] != small[1] and bool(bases[0] & bases[1])

@@ -10,7 +10,6 @@ from deadzone.analysis.finding import Suspicion
 from deadzone.analysis.findings.catalogue import finding
 from deadzone.analysis.findings.experiment import Experiment, cpu_s, numbers, typical
 from deadzone.analysis.findings.permutation import depends
-from deadzone.language.messages import N_
 
 ONE_CORE = (0.93, 1.05)
 """Use of a core by a client whose one thread is always busy [cores]; 7 % go into its start and its
@@ -45,10 +44,6 @@ LONG_WAIT_S = 0.003
 """A lock, a disk or a server on this machine answers sooner than this on average; who sleeps longer
 does it by the clock [s]."""
 
-PAUSES = 0.5
-"""A client that sleeps through more than this, and waits for no answer, does it by its own will
-[share of the response]."""
-
 SAME_WAIT = 0.15
 """A pause is as long at each level; on a busy machine a few hundredths of a second are added to it
 [share]."""
@@ -62,21 +57,14 @@ for that [share]."""
 
 
 @finding(
-    "client_full",
-    "doubts",
-    means=N_("A plateau may be that of the program that asks, not of the one that answers."),
     seen={
-        "": N_(
-            "At {levels} the response stays the same and the program that asks the server keeps "
-            "one core busy ({cores:.2f}) and no more: the plateau may be the client's."
-        ),
-        "shares": N_(
-            "At {levels} the response stays the same while the client ({cores:.2f} cores) and the "
-            "server ({server:.2f}) use all {all:count} cores of this machine together. The client "
-            "takes from the server what is measured."
-        ),
+        "": "At {levels} the response stays the same and the program that asks the server keeps "
+        "one core busy ({cores:.2f}) and no more: the plateau may be the client's.",
+        "shares": "At {levels} the response stays the same while the client ({cores:.2f} cores) "
+        "and the server ({server:.2f}) use all {all:count} cores of this machine together. The "
+        "client takes from the server what is measured.",
     },
-    mend=N_("Give the client more threads or processes, or run it elsewhere."),
+    mend="Give the client more threads or processes, or run it elsewhere.",
 )
 def client_full(seen: Experiment) -> Iterator[Suspicion]:
     """At the levels of a plateau the program that asks a server keeps one core busy and no more, or
@@ -150,11 +138,8 @@ def _plateau(seen: Experiment, rows: pd.DataFrame) -> int:
 
 
 @finding(
-    "too_short",
-    "doubts",
-    means=N_("In a very short trial the start of the program is most of what is measured."),
-    seen=N_("Trials at {levels} take {wall_ms:.1f} ms, about what it takes to start a program."),
-    mend=N_("Give each trial more work, or repeat the work inside it."),
+    seen="Trials at {levels} take {wall_ms:.1f} ms, about what it takes to start a program.",
+    mend="Give each trial more work, or repeat the work inside it.",
 )
 def too_short(seen: Experiment) -> Iterator[Suspicion]:
     """Trials about as long as it takes to start a program; a figure, no chance involved."""
@@ -169,39 +154,20 @@ def too_short(seen: Experiment) -> Iterator[Suspicion]:
 
 
 @finding(
-    "not_the_program",
-    "doubts",
-    means=N_(
-        "Where a program sleeps, pauses or waits for another process, its wall time is not its "
-        "work, and a knob of the program cannot change it."
-    ),
-    seen={
-        "": N_(
-            "The program slept through {share:percent} of each trial or more ({slept_s:number} s, "
-            "at every level alike) and worked {cpu_s:number} s: the response is not its own."
-        ),
-        "backs_off": N_(
-            "At {levels} the program that asks the server slept through {share:percent} of a trial "
-            "or more ({slept_s:number} s), while it waited for no answer: it pauses or backs off."
-        ),
-    },
-    mend=N_(
-        "Take out the pause, measure what the program waits for (belongs), or read the time that "
-        "it prints of its own work."
-    ),
+    seen="The program slept through {share:percent} of each trial or more ({slept_s:number} s, at "
+    "every level alike) and worked {cpu_s:number} s: the response is not its own.",
+    mend="Take out the pause, measure what the program waits for (belongs), or read the time that "
+    "it prints of its own work.",
 )
 def not_the_program(seen: Experiment) -> Iterator[Suspicion]:
     """At every level the program slept through most of the response, in few long waits that the
     knob leaves alone: a pause, a time-out, the work of another process. A figure: wall time less
     CPU time and less the time in which threads were ready or throttled, where that was counted; it
-    differs between levels by less than SAME_WAIT. Where the program asks a server, its
-    one thread slept through PAUSES of the response at some level. Waits for the network, of which
-    the account of time tells, are no sleep."""
+    differs between levels by less than SAME_WAIT. Nothing is said of a program that asks a
+    server, and waits for it."""
     rows = seen.sound
-    if seen.response != "wall_s" or seen.serves:
-        return
-    if _server_cores(seen, rows) is not None:
-        yield from _backs_off(seen, rows)
+    is_client = _server_cores(seen, rows) is not None
+    if seen.response != "wall_s" or is_client:
         return
     wall, used = numbers(rows, "wall_s"), cpu_s(rows)
     ready, throttled = numbers(rows, "ready_s"), numbers(rows, "throttled_wait_s")
@@ -213,40 +179,23 @@ def not_the_program(seen: Experiment) -> Iterator[Suspicion]:
         return
     asleep = share.min() >= WAITING and np.ptp(slept) <= SAME_WAIT * slept.min()
     long = (slept >= LONG_WAIT_S * waits).all()
-    figures: dict[str, Any] = {"slept_s": float(slept.min()), "cpu_s": float(np.nanmedian(used))}
-    found = bool(asleep and long)
-    yield seen.suspicion("not_the_program", found, share=float(share.min()), **figures)
-
-
-def _backs_off(seen: Experiment, rows: pd.DataFrame) -> Iterator[Suspicion]:
-    slept, waits = numbers(rows, "asleep_s"), numbers(rows, "voluntary_switches")
-    one_thread = numbers(rows, "threads_most") == 1
-    pauses = one_thread & (slept >= PAUSES * numbers(rows, "wall_s"))
-    typically = typical(seen, rows, (pauses & (slept >= LONG_WAIT_S * waits)).astype(float))
-    here = rows[(typically > 0.5)[rows["place"].to_numpy()]]
-    share = (numbers(here, "asleep_s") / numbers(here, "wall_s")).min(initial=1.0)
-    least = numbers(here, "asleep_s").min(initial=np.inf)
-    figures: dict[str, Any] = {"how": "backs_off", "share": float(share), "slept_s": float(least)}
-    yield seen.suspicion("not_the_program", len(here) > 1, here, **figures)
+    yield seen.suspicion(
+        "not_the_program", bool(asleep and long), share=float(share.min()),
+        slept_s=float(slept.min()), cpu_s=float(np.nanmedian(used)),
+    )  # fmt: skip
 
 
 @finding(
-    "few_values",
-    "doubts",
-    means=N_("A response with few digits makes neighbouring levels equal that are not."),
-    seen=N_(
-        "Different values of {response} in {trials} trials: {different}. It is read off a coarse "
-        "scale."
-    ),
-    mend=N_("Print more digits, or make the trials longer."),
+    seen="{response} takes {different} values in {trials} trials: it is read off a coarse scale.",
+    mend="Print more digits, or make the trials longer.",
 )
 def few_values(seen: Experiment) -> Iterator[Suspicion]:
     """A response that takes a handful of values over many trials, as one that is printed with too
     few digits."""
     values = numbers(seen.sound, seen.response)
     values = values[np.isfinite(values)]
-    figures: dict[str, Any] = {"different": len(np.unique(values)), "trials": len(values)}
-    yield seen.suspicion("few_values", is_coarse(values), **figures)
+    different, trials = len(np.unique(values)), len(values)
+    yield seen.suspicion("few_values", is_coarse(values), different=different, trials=trials)
 
 
 def is_coarse(values: np.ndarray) -> bool:
@@ -260,21 +209,13 @@ def is_coarse(values: np.ndarray) -> bool:
 
 
 @finding(
-    "few_periods",
-    "doubts",
-    means=N_(
-        "A CPU limit is a quota for each period of 100 ms. A trial of a few periods starts with a "
-        "full quota, and runs faster than the limit allows in the long run."
-    ),
-    seen=N_(
-        "{trials} trials at {levels} used more CPU than their limit, for they last {periods} of "
-        "the limit's periods: they ran on what is lent at the beginning."
-    ),
-    mend=N_("Make the trials at least ten periods long (1 s), with more work each."),
+    seen="{trials} trials at {levels} used more CPU than their limit, for they last {periods} of "
+    "the limit's periods: they ran on what is lent at the beginning.",
+    mend="Make the trials at least ten periods long (1 s), with more work each.",
 )
 def few_periods(seen: Experiment) -> Iterator[Suspicion]:
-    """Under a CPU limit, trials of a few quota periods that used more than the limit: they ran on
-    bursts."""
+    """Under a CPU limit, trials of a few quota periods that used more than the limit. A quota is
+    for each period of 100 ms, and a trial that starts with a full one runs on bursts."""
     rows = seen.sound
     if "cpu_limit" not in rows:
         return
@@ -286,11 +227,8 @@ def few_periods(seen: Experiment) -> Iterator[Suspicion]:
 
 
 @finding(
-    "limit_not_felt",
-    "doubts",
-    means=N_("A limit above what the program uses is no limit."),
-    seen=N_("No CPU limit was ever reached: the program used {cores:number} cores at most."),
-    mend=N_("Use smaller limits, or a program that needs more CPU."),
+    seen="No CPU limit was ever reached: the program used {cores:number} cores at most.",
+    mend="Use smaller limits, or a program that needs more CPU.",
 )
 def limit_not_felt(seen: Experiment) -> Iterator[Suspicion]:
     """CPU limits were the knob and none ever throttled the program; counted by the kernel."""
@@ -305,17 +243,9 @@ def limit_not_felt(seen: Experiment) -> Iterator[Suspicion]:
 
 
 @finding(
-    "neighbours_follow",
-    "doubts",
-    means=N_(
-        "Other processes that work when the trial works are part of it, such as a server that was "
-        "already running."
-    ),
-    seen=N_(
-        "The CPU that other processes used goes with {knob}, from {least:.2f} to {most:.2f} "
-        "cores: it belongs to the trials."
-    ),
-    mend=N_("Name these processes in the study as the trial's, or measure them with the program."),
+    seen="The CPU that other processes used goes with {knob}, from {least:.2f} to {most:.2f} "
+    "cores: it belongs to the trials.",
+    mend="Name these processes in the study as the trial's, or measure them with the program.",
 )
 def neighbours_follow(seen: Experiment) -> Iterator[Suspicion]:
     """The CPU that others use goes with the level: it belongs to the trial. `association`, and a

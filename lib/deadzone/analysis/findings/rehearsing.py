@@ -66,9 +66,7 @@ def judge_of(plan: Plan) -> Callable[[pd.DataFrame], tuple[Finding, ...]]:
     study = plan.study
     # Where a rate is searched, both ends bear the first one alike, and only the search shows how
     # they differ.
-    checks = (
-        [check for check in CHECKS if check is not alike_at_both_ends] if study.search else CHECKS
-    )
+    checks = [check for check in CHECKS if not (study.search and check is alike_at_both_ends)]
 
     def judge(table: pd.DataFrame) -> tuple[Finding, ...]:
         last = table.groupby("trial", sort=False).tail(1).assign(warmup=False, trusted=True)

@@ -12,7 +12,6 @@ from deadzone.analysis.findings.counts import counts_of_work
 from deadzone.analysis.findings.experiment import LEAST_A_LEVEL, Experiment, cpu_s, numbers
 from deadzone.analysis.findings.permutation import SEED
 from deadzone.analysis.findings.process import START_S, is_coarse
-from deadzone.language.messages import N_
 
 GROUPS_APART = 1.5
 """Groups of counts closer than this are no work left out."""
@@ -60,31 +59,17 @@ Cuts = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
 
 
 @finding(
-    "work_differs",
     "stops",
-    means=N_(
-        "Trials of one level should do the same. Two separate groups say that something is done "
-        "in some of them only."
-    ),
     seen={
-        "column": N_(
-            "{column} goes with {knob}, from {least:count} to {most:count}: the trials did not do "
-            "the same work."
-        ),
-        "": N_(
-            "Trials of the same level fall into two groups, {times:number} times apart in "
-            "{column} ({few} of {trials} trials in the smaller one): they did not do the same "
-            "work."
-        ),
+        "column": "{column} goes with {knob}, from {least:count} to {most:count}: the trials did "
+        "not do the same work.",
+        "": "Trials of the same level fall into two groups, {times:number} times apart in "
+        "{column} ({few} of {trials} trials in the smaller one): they did not do the same work.",
     },
     mend={
-        "": N_(
-            "Find what the smaller group skipped: a build that was up to date, a cache, an error "
-            "that was swallowed."
-        ),
-        "column": N_(
-            "Let every trial do the same, or judge the time of one (wall time over {column})."
-        ),
+        "": "Find what the smaller group skipped: a build that was up to date, a cache, an error "
+        "that was swallowed.",
+        "column": "Let every trial do the same, or judge the time of one (wall_s over {column}).",
     },
 )
 def work_differs(seen: Experiment) -> Iterator[Suspicion]:
@@ -99,9 +84,8 @@ def work_differs(seen: Experiment) -> Iterator[Suspicion]:
     """
     seen = without_split(seen)
     table = seen.ended
-    counts = {name: numbers(table, name) for name in TRACES if name in table} | counts_of_work(
-        seen, table
-    )
+    traces = {name: numbers(table, name) for name in TRACES if name in table}
+    counts = traces | counts_of_work(seen, table)
     done = {seen.response: numbers(table, seen.response), **counts}
     walls_s = numbers(table, "wall_s")
     wall_s = float(np.nanmedian(walls_s)) if np.isfinite(walls_s).any() else 0.0

@@ -8,8 +8,6 @@ time that grows in proportion from the first level on, or a rate of arithmetic. 
 is only asked.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
@@ -19,7 +17,6 @@ import numpy as np
 from deadzone.analysis.finding import Severity, Suspicion
 from deadzone.analysis.findings.catalogue import finding
 from deadzone.analysis.findings.experiment import Experiment, numbers, typical
-from deadzone.language.messages import N_
 from deadzone.study.direction import AMOUNTS_OF_BYTES, SECOND, THINGS, words_of
 from deadzone.study.levels import is_number
 from deadzone.study.scales import level_name, scale_of
@@ -107,69 +104,42 @@ WORK_ROLE = "work_size"
 
 
 @finding(
-    "work_size",
     "notes",
-    means=N_(
-        "How much work there is, or how much load, is no setting: the curve over it says where it "
-        "bends and what a unit costs."
-    ),
     seen={
-        "said": N_(
-            "{knob} is the size of the work, as it was said: no level of it is recommended."
-        ),
-        "named": N_(
-            "{knob} says how much work there is, by its name: no level of it is recommended."
-        ),
-        "load": N_("{knob} is a load, by its name: no level of it is recommended."),
-        "grows": N_(
-            "{knob} says how much work there is: {response} grows in proportion to it from the "
-            "first level on, and no level of it is recommended."
-        ),
-        "repeated": N_(
-            "{knob} is a load that was asked for: {response} is as much up to {repeated}, and less "
-            "from {first} on. The capacity is about {capacity:number}, and no level is recommended."
-        ),
-        "by": N_(
-            "{column} is work, a machine or a test, and no setting: each of its values has a "
-            "setting of its own."
-        ),
-        "asked_own": N_(
-            "{response} grows in proportion to {knob}, as it does where each of {knob} brings its "
-            "own work: if so, say `--role work_size`."
-        ),
-        "asked_grows": N_(
-            "{response} grows in proportion to {knob} from the first level on, as it does where "
-            "the knob is the size of the work."
-        ),
-        "asked_name": N_(
-            "{knob} may be the size of the work, or of a part of it that is a setting."
-        ),
+        "said": "{knob} is the size of the work, as it was said: no level of it is recommended.",
+        "named": "{knob} says how much work there is, by its name: no level of it is recommended.",
+        "load": "{knob} is a load, by its name: no level of it is recommended.",
+        "grows": "{knob} says how much work there is: {response} grows in proportion to it from "
+        "the first level on, and no level of it is recommended.",
+        "repeated": "{knob} is a load that was asked for, for {response} is as much at its lower "
+        "levels: no level of it is recommended.",
+        "by": "{column} is work, a machine or a test: each of its values has its own setting.",
+        "asked_grows": "{response} grows in proportion to {knob}, as it does where {knob} is the "
+        "size of the work, or each of {knob} brings its own: if so, say `--role work_size`.",
+        "asked_name": "{knob} may be the size of the work, or of a part of it that is a setting.",
     },
     mend={
-        "": N_("--role says which it is: setting, or work_size (in a study, role: of the factor)."),
-        "by": N_("If each of its values is a choice, say `--role setting`."),
-        "asked_own": N_("If not, say `--role setting`."),
+        "": "--role says which it is: setting, or work_size (in a study, role: of the factor).",
+        "by": "If each of its values is a choice, say `--role setting`.",
     },
 )
 def work_size(seen: Experiment) -> Iterator[Suspicion]:
     """The knob is the size of the work, as the study says, or by its name or its response. Of a
     time, its elasticity is PROPORTIONAL or more on the first step and over the whole range."""
-    how, figures = _how(seen), {}
-    if how == "repeated":
-        figures = _capacity(seen)
-    if not how and not seen.role and (given := [name for name in seen.by if _is_given(seen, name)]):
-        how, figures = "by", {"column": given[0]}
-    if how:
+    how = _how(seen)
+    given = [] if how or seen.role else [name for name in seen.by if _is_given(seen, name)]
+    if how or given:
         severity: Severity | None = "doubts" if how.startswith("asked") else None
-        yield seen.suspicion("work_size", True, levels=(), severity=severity, how=how, **figures)
+        column, how = "".join(given[:1]), how or "by"
+        yield seen.suspicion(
+            "work_size", True, levels=(), severity=severity, how=how, column=column
+        )
 
 
 def _is_given(seen: Experiment, name: str) -> bool:
     """Whether a further factor is work, a machine or a test, and no choice of the user's."""
-    if GIVEN & set(words_of(name)):
-        return True
-    how = _how(replace(seen, knob=name, by=(seen.knob,), role="", option=""))
-    return how in ("named", "grows")
+    alone = replace(seen, knob=name, by=(seen.knob,), role="", option="")
+    return bool(GIVEN & set(words_of(name))) or _how(alone) in ("named", "grows")
 
 
 def _how(seen: Experiment) -> str:
@@ -187,10 +157,10 @@ def _how(seen: Experiment) -> str:
         if named & THINGS and _in_proportion(seen):
             return "asked_grows"
         is_own = named & OF_EACH and seen.kind == "time" and _in_proportion(seen, 2)
-        return "asked_own" if is_own else ""
+        return "asked_grows" if is_own else ""
     if _is_work(named):
         return "named"
-    if _capacity(seen):
+    if _repeats(seen):
         return "repeated"
     grows, arithmetic = _in_proportion(seen), bool(ARITHMETIC & set(words_of(seen.response)))
     if named & EITHER and (arithmetic or "cycles" in words_of(seen.response)) and not grows:
@@ -229,22 +199,13 @@ def _amounts(seen: Experiment) -> np.ndarray:
     return np.array(amounts, dtype=float)
 
 
-def _capacity(seen: Experiment) -> dict[str, Any]:
-    """Where a rate repeats the knob on its lower levels and then does not, and what it is from
-    there on, for the sentence; empty elsewhere."""
-    if seen.goal != "max" or seen.kind != "rate":
-        return {}
+def _repeats(seen: Experiment) -> bool:
+    """Whether a rate is as much as the knob on its lower levels, two or more, and less above."""
     value, level = typical(seen, seen.sound, numbers(seen.sound, seen.response)), _amounts(seen)
-    is_same = np.abs(value / level - 1) <= REPEATS
+    is_same = np.abs(value - level) <= REPEATS * level
     first = int(np.argmin(is_same))
-    if first < 2 or np.isnan(value).any() or is_same[first:].any() or (value > level)[first:].any():
-        return {}
-    capacity = (value[first:].min() + value[first:].max()) / 2
-    at = {
-        name: seen.named([seen.levels[i]])
-        for name, i in (("repeated", first - 1), ("first", first))
-    }
-    return {**at, "capacity": float(f"{capacity:.2g}")}
+    is_less = (value < level)[first:].all() and not is_same[first:].any()
+    return bool(seen.goal == "max" and seen.kind == "rate" and first >= 2 and is_less)
 
 
 def _in_proportion(seen: Experiment, least: int = 3) -> bool:

@@ -20,7 +20,6 @@ import pandas as pd
 
 from deadzone.analysis.hypothesis_tests.holm import CONFIDENCE, judged
 from deadzone.analysis.mechanisms.parts import (
-    COUNTED,
     LIMIT,
     REASONS,
     WORK,
@@ -65,11 +64,10 @@ class PhasesExplained:
     table: one row a phase and mechanism: phase (0 for the first), start, stop, label, mechanism,
     change (of ln(time for the job), beyond or short of proportional scaling, that it explains),
     low, high (90 % interval), p_confirmed, p_excluded (after Holm's correction), verdict. loss: of
-    each phase the whole change that is to be explained, with low and high, and of COUNTED, nan
-    where it was not counted; and `limited`, of a linear phase of CPU limits the share of their
-    periods in which they held threads back, of another 0. is_scaling: whether the knob offers cores
-    or threads, so that the change is held against proportional scaling. model: whose phases they
-    are.
+    each phase the whole change that is to be explained, with low and high; and `limited`, of a
+    linear phase of CPU limits the share of their periods in which they held threads back, of
+    another 0. is_scaling: whether the knob offers cores or threads, so that the change is held
+    against proportional scaling. model: whose phases they are.
     """
 
     table: pd.DataFrame
@@ -105,9 +103,7 @@ def explain_phases(trials: pd.DataFrame, model: PhaseResult) -> PhasesExplained:
             "time tells the cause: judge `wall_s`, or give it a name that ends in its unit."
         )
     if model.axis.is_interval:
-        raise PhaseError(
-            f"{model.knob} is on an interval scale, where nothing scales in proportion."
-        )
+        raise PhaseError(f"{model.knob} is on an interval scale: nothing is in proportion.")
     kept, _ = usable(trials, model.response, keep_untrusted=True)
     trusted = kept[marked(kept, "trusted", True)]
     trials = trusted if len(trusted) >= model.n_trials else kept
@@ -127,30 +123,20 @@ def explain_phases(trials: pd.DataFrame, model: PhaseResult) -> PhasesExplained:
         where = {**phase, "phase": number}
         start, stop = parts[level == inside.min()], parts[level == inside.max()]
         loss = _change(*(end["log_loss"].to_numpy(float) for end in (start, stop)))
-        counted = {
-            name: stop[name].mean() - start[name].mean() for name in COUNTED if name in start
-        }
-        limited = _limited(trials.loc[inside.index]) if _pays_by_limit(phase, model) else 0.0
+        periods, throttled = (
+            numbers(trials.loc[inside.index], name).sum() for name in ("nr_periods", "nr_throttled")
+        )
+        pays = model.knob == LIMIT and phase["label"] == "linear" and periods > 0
+        limited = throttled / periods if pays else 0.0
         change = dict(zip(CHANGE, loss, strict=True))
-        losses.append({**where, **change, **counted, "limited": limited})
+        losses.append({**where, **change, "limited": limited})
         rows += [{**where, **row} for row in _mechanisms(start, stop, loss[0])]
     table = pd.DataFrame(rows, columns=[*WHERE, "mechanism", *CHANGE, *TESTS])
     table[[*TESTS]] = judged(table[[*TESTS]].to_numpy(float))
     verdicts = [table[name] <= 1 - CONFIDENCE for name in TESTS]
     table["verdict"] = np.select(verdicts, [EXCLUDED, CONFIRMED], UNDECIDED)
-    loss_table = pd.DataFrame(losses, columns=[*WHERE, *CHANGE, *COUNTED, "limited"])
+    loss_table = pd.DataFrame(losses, columns=[*WHERE, *CHANGE, "limited"])
     return PhasesExplained(table, loss_table, bool(parts["offers"].all()), model)
-
-
-def _pays_by_limit(phase: Mapping[Any, Any], model: PhaseResult) -> bool:
-    return model.knob == LIMIT and phase["label"] == "linear"
-
-
-def _limited(trials: pd.DataFrame) -> float:
-    """Share of the periods of their limits in which trials were throttled; 0 where none was
-    counted."""
-    periods, throttled = (numbers(trials, name).sum() for name in ("nr_periods", "nr_throttled"))
-    return float(throttled / periods) if periods > 0 else 0.0
 
 
 def mechanisms_between(
@@ -186,10 +172,10 @@ def _parts_at(
 def explained(trials: pd.DataFrame, model: PhaseResult) -> PhasesExplained | None:
     """As explain_phases, and None where the table has no account of time, the response is no time
     of its trials, or the knob has no proportion."""
-    can_be = has_account(trials, model.response) and not model.axis.is_interval
-    if can_be and is_of_time(trials, model.response, model.goal):
+    try:
         return explain_phases(trials, model)
-    return None
+    except PhaseError:
+        return None
 
 
 def _mechanisms(start: pd.DataFrame, stop: pd.DataFrame, loss: float) -> list[dict[str, object]]:

@@ -67,9 +67,6 @@ than half of one."""
 TINY = 1e-9
 """Threads that never sleep divide nothing by zero [s]."""
 
-COUNTED = ("instructions", "cycles_an_instruction")
-"""Of its CPU work: a change of either, of its logarithm."""
-
 REASONS = (WORK, *dict.fromkeys(WAITS.values()), FEW)
 """What the parts are of."""
 
@@ -92,8 +89,7 @@ def is_of_time(trials: pd.DataFrame, response: str, goal: str) -> bool:
         return True
     known = trials[is_known(trials, response)]
     log, wall = (np.log(known[name].astype(float)) for name in (response, "wall_s"))
-    beside = log - wall if goal == "min" else log + wall
-    return bool(beside.std() < log.std() / 2)
+    return bool((log - wall if goal == "min" else log + wall).std() < log.std() / 2)
 
 
 def parts_of(
@@ -102,19 +98,17 @@ def parts_of(
     """The parts of every trial.
 
     trials: with the columns NEEDED and the response. level: shape (n,), of the knob, > 0. Returns
-    one row a trial: log_loss, ln of the time for the job times the offer; COUNTED, ln of them for
-    the job, nan where it was not counted; offers, whether the knob offers cores; active, computing,
-    core-seconds of the job, in use, and of these on the CPU or ready for it; and a column for each
-    reason: `work_`, ln of the CPU work; `slow_`, over the CPU work; `wait_`, in core-seconds;
-    `ln_`, as it stands, such as of the share of the time that is not the program's, which is 0
-    where the response is wall_s.
+    one row a trial: log_loss, ln of the time for the job times the offer; offers, whether the knob
+    offers cores; active, computing, core-seconds of the job, in use, and of these on the CPU or
+    ready for it; and a column for each reason: `work_`, ln of the CPU work; `slow_`, over the CPU
+    work; `wait_`, in core-seconds; `ln_`, as it stands, such as of the share of the time that is
+    not the program's, which is 0 where the response is wall_s.
     """
     at = trials.astype(dict.fromkeys((*NEEDED, response), float))
     if ANSWERED in at:
         return _of_requests(at, response)
-    if (
-        MOST in at and SERVED not in at
-    ):  # a thread without others waits for a timer, or for another process
+    # a thread without others waits for a timer, or for another process
+    if MOST in at and SERVED not in at:
         others = at[MOST].astype(float).fillna(2.0) > 1
         at["network_wait_s"] += at["asleep_s"].mask(others, 0.0)
         at["asleep_s"] = at["asleep_s"].where(others, 0.0)
@@ -128,9 +122,8 @@ def parts_of(
     could_run = (threads - coordinator - at[[*HELD_BY_CPU]].sum(axis=1)) / wall
     cores = level if offers else max(float((cpu / wall).max()), min(1.0, float(could_run.max())))
     offer = cores * wall
-    if (
-        offers and knob != LIMIT and MOST in at
-    ):  # where there were as many threads as were asked for, each is to work
+    # where there were as many threads as were asked for, each is to work
+    if offers and knob != LIMIT and MOST in at:
         apart = (at[MOST].astype(float) - cores).abs().fillna(COORDINATORS)
         coordinator = np.minimum(coordinator, apart * wall)
     threads = threads - coordinator
@@ -158,13 +151,8 @@ def parts_of(
         **{f"work_{WORK}": np.log(cpu / jobs), f"ln_{FEW}": np.log1p(parts[FEW] / jobs / active)}
     )
     table = table.assign(computing=computing / jobs, active=active)
-    instructions, cycles = (
-        at.get(name, np.nan) * 1.0 for name in ("cpu_instructions", "cpu_cycles")
-    )
-    counted = {COUNTED[0]: np.log(instructions / jobs), COUNTED[1]: np.log(cycles / instructions)}
-    return table.assign(
-        log_loss=np.log(job_s * cores), **{f"ln_{OUTSIDE}": lies_outside}, **counted, offers=offers
-    )
+    log_loss = np.log(job_s * cores)
+    return table.assign(log_loss=log_loss, **{f"ln_{OUTSIDE}": lies_outside}, offers=offers)
 
 
 def _of_requests(at: pd.DataFrame, response: str) -> pd.DataFrame:
@@ -172,12 +160,8 @@ def _of_requests(at: pd.DataFrame, response: str) -> pd.DataFrame:
     response, all in `wait_`."""
     answers = at[ANSWERED].astype(float) * at["wall_s"]
     mean_s = at.get(f"{response.partition('_')[0]}_mean_ms", at[response]).astype(float) / 1000
-    held = (
-        at[[*HELD]]
-        .rename(columns=HELD)
-        .assign(**{WORK: at["user_s"] + at["sys_s"]})
-        .div(answers, axis=0)
-    )
+    held = at[[*HELD]].rename(columns=HELD).div(answers, axis=0)
+    held[WORK] = (at["user_s"] + at["sys_s"]) / answers
     asleep, outside = (at[name] / answers for name in SLEEPS)
     slept = (asleep + outside).clip(lower=TINY)
     rest = (mean_s - held.sum(axis=1)).clip(lower=0.0)
@@ -185,14 +169,8 @@ def _of_requests(at: pd.DataFrame, response: str) -> pd.DataFrame:
     queued = (rest - inside * slept) / (held.sum(axis=1) + slept)
     few = queued * (held[WORK] + slept)
     parts = held.mul(1 + queued, axis=0)
-    parts = parts.assign(
-        **{
-            WORK: held[WORK],
-            FEW: few,
-            WAITS["asleep_s"]: inside * asleep,
-            OUTSIDE: inside * outside,
-        }
-    )
+    parts[WORK], parts[FEW] = held[WORK], few
+    parts[WAITS["asleep_s"]], parts[OUTSIDE] = inside * asleep, inside * outside
     response_s = at[response] / 1000
     parts = parts.mul(response_s / parts.sum(axis=1), axis=0).add_prefix("wait_")
     return parts.assign(

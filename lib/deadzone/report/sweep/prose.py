@@ -3,7 +3,7 @@
 import shlex
 from typing import Any
 
-from deadzone.analysis.mechanisms.wording import limits, missing_measurements, no_cause, sentences
+from deadzone.analysis.mechanisms.wording import limits, no_cause, sentences
 from deadzone.analysis.phases.decision import is_of_trials
 from deadzone.analysis.phases.shape import shape
 from deadzone.analysis.phases.summary import phase_rows
@@ -140,8 +140,7 @@ def shape_in_words(s: Slice) -> list[Claim]:
 
 def why_in_words(s: Slice) -> list[Claim]:
     """Why each phase is what it is, where the trials carry an account of time."""
-    why = [*sentences(s.why), *missing_measurements(s.source.provenance, s.why)]
-    why += no_cause(s.source.analysed, s.model)
+    why = [*sentences(s.why), *no_cause(s.source.analysed, s.model)]
     return [Claim(sentence, (Evidence(s.anchor("phases")), RAW)) for sentence in why]
 
 
