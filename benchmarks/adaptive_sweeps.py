@@ -372,7 +372,6 @@ Real sweeps on 2 cores of an AMD EPYC, each as a grid and adaptive (before short
 | study | grid | adaptive | found |
 | --- | --- | --- | --- |
 | `ffmpeg-cpu-limit` | 78 trials, 109 s | 23 and 57 trials, 22 and 38 s | the same two phases, 2 cores |
-| `thread-pool`, pools of 4 to 32 at 100 to 400/s, 4 s each | 60 trials, 495 s | 29 trials, 221 s | 8 threads at 325/s, with a confidence of 77 % (grid) and 96 % (adaptive) |
 | a counting shell in a pod, 0.2 to 1.8 cores in 11 levels | 55 trials, 107 s | 41 trials, 74 s | a plateau from 0.8 cores; as setting 1.4 (grid) and 0.8 cores (adaptive), which noise could not tell apart. The trials take 0.2 s, so that most of either time is the API's |
 """  # noqa: E501
 """What the tables do not say by themselves."""

@@ -14,7 +14,7 @@ def test_names_loaded_when_first_used_are_those_a_type_checker_sees(module):
         node for node in ast.parse(source.read_text()).body if isinstance(node, ast.If)
     )
     imports = {
-        alias.asname: node.module
+        alias.name: node.module
         for node in for_checkers.body
         if isinstance(node, ast.ImportFrom)
         for alias in node.names

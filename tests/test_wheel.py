@@ -300,10 +300,10 @@ model.plot()
 """
 
 
-def test_the_verbs_work_without_extras_and_a_plot_ends_with_the_sentence(bare, curve):
+def test_the_verbs_work_without_extras_and_a_plot_names_what_is_missing(bare, curve):
     (bare.folder / "verbs.py").write_text(VERBS)
     last = bare("python", "verbs.py", code=1).splitlines()[-1]
-    assert last.startswith("deadzone.errors.MissingExtraError: matplotlib>=3.9 is needed")
+    assert last == "ModuleNotFoundError: No module named 'matplotlib'"
 
 
 @pytest.mark.parametrize(

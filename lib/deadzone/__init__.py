@@ -8,32 +8,26 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
-from deadzone.extras import watch_imports
 from deadzone.lazy import listed
 
 if TYPE_CHECKING:
-    from deadzone.analysis.adaptive.proposing import propose as propose
-    from deadzone.analysis.findings.fitting import fit_phases as fit_phases
-    from deadzone.analysis.mechanisms.explaining import explain_phases as explain_phases
-    from deadzone.analysis.phases.model import PhaseModel as PhaseModel
-    from deadzone.store.reference import load_reference as load_reference
-    from deadzone.verbs.comparing import compare as compare
-    from deadzone.verbs.display import Figure as Figure
-    from deadzone.verbs.display import Table as Table
-    from deadzone.verbs.display import Verdict as Verdict
-    from deadzone.verbs.examining import examine as examine
-    from deadzone.verbs.exploring import explore as explore
-    from deadzone.verbs.judging import judge as judge
-    from deadzone.verbs.publishing import publish as publish
-    from deadzone.verbs.run import load_run as load_run
-    from deadzone.verbs.run import runs as runs
-    from deadzone.verbs.studies import load_study as load_study
-    from deadzone.verbs.sweeping import sweep as sweep
-    from deadzone.verbs.tables import read_table as read_table
+    from deadzone.analysis.adaptive.proposing import propose
+    from deadzone.analysis.findings.fitting import fit_phases
+    from deadzone.analysis.mechanisms.explaining import explain_phases
+    from deadzone.analysis.phases.model import PhaseModel
+    from deadzone.store.reference import load_reference
+    from deadzone.verbs.comparing import compare
+    from deadzone.verbs.display import Figure, Table, Verdict
+    from deadzone.verbs.examining import examine
+    from deadzone.verbs.exploring import explore
+    from deadzone.verbs.judging import judge
+    from deadzone.verbs.publishing import publish
+    from deadzone.verbs.run import load_run, runs
+    from deadzone.verbs.studies import load_study
+    from deadzone.verbs.sweeping import sweep
+    from deadzone.verbs.tables import read_table
 
 __version__ = "0.2.0"
-
-watch_imports()
 
 TYPES = {"PhaseModel"}
 """Classes that annotations name; they are no verbs."""

@@ -146,12 +146,6 @@ class TargetError(DeadzoneError):
     exit_code = EXIT_UNAVAILABLE
 
 
-class MissingExtraError(DeadzoneError, ModuleNotFoundError):
-    """A package of an extra is not installed."""
-
-    exit_code = EXIT_UNAVAILABLE
-
-
 class NotGivenBackError(TargetError):
     """Something that a sweep changed could not be given back; the message says what mends it."""
 

@@ -1,21 +1,9 @@
-"""The extras of the wheel: what each brings, and the sentence that ends what needs one that is not
-installed.
-
-The library imports a package of an extra where it first needs it, like any other. Where that
-package is missing, the import raises MissingExtraError in place of ModuleNotFoundError, because the
-last finder of `sys.meta_path` is the one below: it is asked for what no other has found, and
-answers the library's own imports alone. So a program that tries an import of its own, as pandas and
-tqdm do, learns what it always does.
-"""
+"""The extras of the wheel: what each brings, and the sentence that ends a command which needs one
+that is not installed."""
 
 import re
-import sys
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass
-from types import FrameType
-
-from deadzone.errors import MissingExtraError
+from typing import NamedTuple
 
 DISTRIBUTION = "deadzone"
 
@@ -33,8 +21,7 @@ REQUIREMENT = re.compile(r"([\w.-]+)\s*([^;\[]*?)\s*;.*?extra == ['\"]([\w-]+)['
 """A package, its versions and its extra in the metadata of a distribution."""
 
 
-@dataclass(frozen=True)
-class Requirement:
+class Requirement(NamedTuple):
     """A package that an extra brings. versions: those that will do, such as `>=3.9`."""
 
     package: str
@@ -89,12 +76,6 @@ def missing_sentence(name: str) -> str:
     return ""
 
 
-def watch_imports() -> None:
-    """Let the library's imports of packages that are missing raise MissingExtraError."""
-    if _Finder not in sys.meta_path:
-        sys.meta_path.append(_Finder)
-
-
 def _is_installed(package: str) -> bool:
     from importlib import metadata
 
@@ -102,25 +83,3 @@ def _is_installed(package: str) -> bool:
         return bool(metadata.version(package))
     except metadata.PackageNotFoundError:
         return False
-
-
-class _Finder:
-    """Finds no module, and says which extra brings one that is missing."""
-
-    @staticmethod
-    def find_spec(name: str, path: Sequence[str] | None = None, target: object = None) -> None:
-        """Raise MissingExtraError for a module of an extra that the library imports; leave all
-        others missing."""
-        is_part = path is not None and name not in PACKAGES
-        if not is_part and _is_ours(sys._getframe(1)) and (sentence := missing_sentence(name)):
-            raise MissingExtraError(sentence, name=name)
-
-
-def _is_ours(frame: FrameType | None) -> bool:
-    """Whether the import that ends in this frame stands in the library; `importlib.util.find_spec`
-    only asks."""
-    while frame and (importer := str(frame.f_globals.get("__name__"))).startswith("importlib"):
-        if importer == "importlib.util":
-            return False
-        frame = frame.f_back
-    return bool(frame and importer.split(".")[0].startswith(DISTRIBUTION))

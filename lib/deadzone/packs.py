@@ -5,16 +5,30 @@ An entry point names a `Pack`, a record of import strings. Nothing of a pack but
 imported until a study, a command or a notebook names what it brings; the core imports none.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from deadzone.errors import PackError
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
+
+State = Literal["works", "missing", "optional"]
+
+
+@dataclass(frozen=True)
+class Check:
+    """One finding of `deadzone doctor`. state: works; missing (the main job needs it); optional
+    (absent, and only some studies need it)."""
+
+    name: str
+    state: State
+    finding: str
+    remedy: str = ""
+
 
 GROUP = "deadzone.packs"
 
@@ -75,49 +89,26 @@ class Pack:
     restore_clusters: Place = ""
     remove_left_containers: Place = ""
 
-    def names(self) -> Iterator[tuple[str, str]]:
-        """Everything that it brings: of what sort, and by which name."""
-        for sort, value in vars(self).items():
-            if isinstance(value, Mapping):
-                yield from ((sort, name) for name in value)
-            elif isinstance(value, Place) and value and sort != "name":
-                yield "parts", sort
-
 
 @cache
 def packs() -> tuple[Pack, ...]:
-    """Every installed pack, by name. Raises PackError for one that cannot be imported, or brings
-    what another one does."""
+    """Every installed pack, by name. Raises PackError for one that cannot be imported."""
     from importlib.metadata import entry_points  # takes longer to load than some commands
 
-    all_packs = tuple(
-        _loaded(entry)
-        for entry in sorted(entry_points(group=GROUP), key=lambda entry_point: entry_point.name)
-    )
-    home: dict[tuple[str, str], str] = {}
-    for pack in all_packs:
-        for sort, name in pack.names():
-            if (other := home.setdefault((sort, name), pack.name)) != pack.name:
-                raise PackError(
-                    f"The packs {other} and {pack.name} both bring {name!r} ({sort}); uninstall "
-                    "one of them."
-                )
-    return all_packs
+    entries = sorted(entry_points(group=GROUP), key=lambda entry: entry.name)
+    return tuple(map(_loaded, entries))
 
 
 def _loaded(entry: "EntryPoint") -> Pack:
     try:
         pack = entry.load()
+        if not isinstance(pack, Pack):
+            raise TypeError("it is no deadzone.plugins.Pack")
     except Exception as error:
         raise PackError(
             f"The pack {entry.name} ({entry.value}) cannot be imported: {error}. Mend it or "
             "uninstall it."
         ) from error
-    if not isinstance(pack, Pack):
-        raise PackError(
-            f"The pack {entry.name} ({entry.value}) is no deadzone.plugins.Pack. Mend it or "
-            "uninstall it."
-        )
     return pack
 
 

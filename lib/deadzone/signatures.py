@@ -1,9 +1,8 @@
 """Methods that hand their options on name them, for Tab, `help` and the error of a wrong one."""
 
 from collections.abc import Callable
-from functools import wraps
 from inspect import Parameter, signature
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 
@@ -13,7 +12,7 @@ def with_options_of(source: Callable[..., Any], *hidden: str) -> Callable[[Metho
     them.
 
     source: that function; its first parameter is what it is asked of. hidden: options that are not
-    the caller's. The method raises TypeError for any other keyword.
+    the caller's.
     """
 
     def named(method: Method) -> Method:
@@ -26,17 +25,8 @@ def with_options_of(source: Callable[..., Any], *hidden: str) -> Callable[[Metho
             if each.name not in taken
         ]
         whole = plain.replace(parameters=[*own, *options])
-
-        @wraps(method)
-        def checked(*args: Any, **given: Any) -> Any:
-            try:
-                whole.bind(*args, **given)
-            except TypeError as error:
-                raise TypeError(f"{method.__name__}() {error}") from None
-            return method(*args, **given)
-
-        checked.__signature__ = whole  # type: ignore[attr-defined]
-        checked.__doc__ = f"{method.__doc__}\n\n    {source.__doc__}"
-        return cast("Method", checked)
+        method.__signature__ = whole  # type: ignore[attr-defined]
+        method.__doc__ = f"{method.__doc__}\n\n    {source.__doc__}"
+        return method
 
     return named

@@ -110,7 +110,7 @@ class DiskWorkloadSpec(WorkloadSpec, DiskSettings):
     @property
     def required_bytes_s(self) -> float | None:
         """The rate that must be sustained [bytes/s]; None where the study asks for none."""
-        return parse_rate(self.required).bytes_s if self.required else None
+        return parse_rate(self.required) if self.required else None
 
 
 SETTINGS = tuple(DiskSettings.model_fields)

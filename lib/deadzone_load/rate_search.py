@@ -17,13 +17,17 @@ from typing import Literal
 import numpy as np
 import pandas as pd
 
-from deadzone.analysis.adaptive.slices import bounds_of
-from deadzone.analysis.objectives.cells import NOT_OF_THE_SERVER, Objective, column_values
+from deadzone.analysis.objectives.cells import (
+    NOT_OF_THE_SERVER,
+    Objective,
+    column_values,
+    objectives_of,
+)
 from deadzone.plugins import Message, Plan, Study, Treatment, _
 from deadzone.store.table import rows_at
 from deadzone.study.design import NextTreatments, treatments
 from deadzone.study.reasons import reason
-from deadzone.study.search_specs import (
+from deadzone.study.workload_spec import (
     CAPACITY,
     GENERATOR,
     LEAST_RATE,
@@ -149,6 +153,11 @@ def next_rates(plan: Plan, table: pd.DataFrame) -> NextTreatments:
     chosen = tuple(Treatment({**treatment.levels, RATE: rate}) for _, _, treatment, rate in first)
     cost = float(table["wall_s"].mean()) * len(chosen) if len(table) else float("nan")
     return NextTreatments(chosen, reason("search"), (0.0,) * len(chosen), tuple(still_open), cost)
+
+
+def bounds_of(study: Study) -> tuple[Objective, ...]:
+    """What a rate has to meet."""
+    return objectives_of(study.objectives, study.factor_names())[0]
 
 
 def searches_in(study: Study, table: pd.DataFrame) -> list[tuple[Treatment, list[Search]]]:

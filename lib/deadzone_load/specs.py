@@ -6,8 +6,8 @@ from typing import Annotated, Literal
 from pydantic import Discriminator, Field, Tag
 
 from deadzone.plugins import Argument, WorkloadSpec, texts_in
-from deadzone.study.search_specs import MOST_RATE, RateSearchSpec
 from deadzone.study.service_specs import SERVICE_URL
+from deadzone.study.workload_spec import MOST_RATE, RateSearchSpec
 
 FIELD_FACTORS = ("rate", "duration_s", "warmup_s", "connections", "connection_rate")
 """Factors that take the place of the field of their name."""

@@ -73,7 +73,7 @@ class LoadWorkload(Workload):
         """Refuse an address that may not be loaded before the first trial, where it is known
         already.
 
-        Raises MissingExtraError here for what the process that sends would miss.
+        Raises ModuleNotFoundError here for what the process that sends would miss.
         """
         import hdrh  # noqa: F401
         import httptools  # noqa: F401

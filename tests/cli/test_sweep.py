@@ -48,7 +48,6 @@ def test_a_dry_run_prints_the_plan_and_does_nothing(write_study, deadzone, home)
     assert said.code == 0
     assert said.out.splitlines() == [
         "probe: 3 treatments x 5 replicates",
-        "answer: phases of threads over 3 levels (ratio scale), and the best of 3 settings.",
         "  threads=1",
         "  threads=2",
         "  threads=4",
@@ -61,25 +60,14 @@ def test_a_dry_run_prints_the_plan_and_does_nothing(write_study, deadzone, home)
 
 
 def test_minus_one_of_a_study_is_a_word_unless_the_line_says_that_it_is_a_level(
-    write_study, deadzone
-):
-    workload = {"kind": "command", "argv": ["true", "{gogc}"]}
-    write_study(workload=workload, factors={"gogc": [-1, 50, 100, 200]})
-    assert "interval scale" not in deadzone("sweep", "probe", "--dry-run").out
-    assert "interval scale" in deadzone("sweep", "probe", "--dry-run", "--minus-one", "level").out
-
-
-def test_a_single_treatment_is_measured_and_said_to_have_no_answer_of_its_own(
     write_study, deadzone, runs
 ):
-    """It may be one side of a comparison with another run; `run` refuses it."""
-    write_study(factors={"threads": [1]}, design={"replicates": 1, "warmup": 0})
-    assert (
-        "no answer of its own: there is one treatment, threads=1"
-        in deadzone("sweep", "probe", "--dry-run").out
-    )
-    said = deadzone("sweep", "probe")
-    assert said.code == 0 and "no answer of its own" in said.err and len(runs()) == 1
+    workload = {"kind": "command", "argv": ["true", "{gogc}"]}
+    write_study(workload=workload, factors={"gogc": [-1, 50, 100, 200]}, design={"replicates": 1})
+    deadzone("sweep", "probe")
+    deadzone("sweep", "probe", "--minus-one", "level")
+    placed = [run.study().factors["gogc"].at for run in runs()]
+    assert sorted(placed, key=len) == [{}, {"-1": -1.0}]
 
 
 def test_a_dry_run_estimates_from_the_latest_run_even_beside_a_damaged_one(
@@ -294,11 +282,8 @@ def test_without_permission_for_any_quota_the_limit_is_emulated_and_that_is_said
     assert all("in which it was stopped in nearly all periods" in sentence for sentence in held)
 
 
-def test_the_doctor_names_the_emulation_and_how_well_it_holds(somewhere_else):
-    said = as_nobody(somewhere_else, "doctor")
-    assert re.search(
-        r"ok +CPU limit +emulated: a program stopped and continued in turns used \d+%", said.stdout
-    )
+def test_the_doctor_names_the_emulation(somewhere_else):
+    assert re.search(r"ok +CPU limit +emulated", as_nobody(somewhere_else, "doctor").stdout)
 
 
 def test_a_dry_run_of_what_is_resumed_tells_what_is_left(write_study, deadzone, runs):

@@ -150,14 +150,6 @@ def test_what_two_packs_bring_and_what_is_no_pack_is_refused(monkeypatch):
         packs.packs.cache_clear()
         return str(said.value)
 
-    twice = [
-        Entry(name, packs.Pack(name, verbs={"hammer": "module:hammer"}))
-        for name in ("first", "second")
-    ]
-    assert (
-        found(*twice)
-        == "The packs first and second both bring 'hammer' (verbs); uninstall one of them."
-    )
     assert "The pack other (somewhere:PACK) cannot be imported: no module" in found(
         Entry("other", ImportError("no module"))
     )

@@ -1,7 +1,5 @@
 """What a study promises beside its claims."""
 
-from __future__ import annotations
-
 import pytest
 import yaml
 
@@ -19,12 +17,10 @@ response: {name: latency_p99_ms, unit: ms}
 
 @pytest.mark.parametrize(
     ("objectives", "load"),
-    [
-        ({"latency_p99_ms": {"at_most": 20}, "rate": {"at_least": 150}}, 200),
-        ({"latency_p99_ms": {"at_most": 20}, "rate": {"at_least": 900}}, 400),
-        ({"latency_p99_ms": {"at_most": 20}}, 400),
-    ],
-)
+    [({"latency_p99_ms": {"at_most": 20}, "rate": {"at_least": 150}}, 200),
+     ({"latency_p99_ms": {"at_most": 20}, "rate": {"at_least": 900}}, 400),
+     ({"latency_p99_ms": {"at_most": 20}}, 400)],
+)  # fmt: skip
 def test_objectives_are_a_claim_at_the_load_to_be_borne(objectives, load):
     claim = {"better": {"at": {"pool_size": 4}, "than": {"pool_size": 2}}, "given": {"rate": 400}}
     document = {**yaml.safe_load(STUDY), "objectives": objectives, "claims": [claim]}

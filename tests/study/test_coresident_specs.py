@@ -1,8 +1,6 @@
 """What belongs to a trial: exactly one way to find it, a label for its columns, and limits that are
 factors."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -15,16 +13,11 @@ from deadzone.study.coresident_specs import CoresidentSpec, coresident_of
 
 @pytest.mark.parametrize(
     ("keys", "label"),
-    [
-        ({"unit": "postgresql.service"}, "postgresql"),
-        ({"process": "redis-server"}, "redis_server"),
-        ({"port": 5432}, "port_5432"),
-        ({"pid_file": "/run/nginx.pid"}, "nginx"),
-        ({"cgroup": "system.slice/my-db.service"}, "my_db"),
-        ({"port": 5432, "name": "db"}, "db"),
-        ({"container": "7up"}, "container_7up"),
-    ],
-)
+    [({"unit": "postgresql.service"}, "postgresql"), ({"process": "redis-server"}, "redis_server"),
+     ({"port": 5432}, "port_5432"), ({"pid_file": "/run/nginx.pid"}, "nginx"),
+     ({"cgroup": "system.slice/my-db.service"}, "my_db"), ({"port": 5432, "name": "db"}, "db"),
+     ({"container": "7up"}, "container_7up")],
+)  # fmt: skip
 def test_its_columns_begin_with_what_it_is_called(keys, label):
     spec = CoresidentSpec(**keys)
     assert spec.label == label

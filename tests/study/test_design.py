@@ -1,7 +1,5 @@
 """From a study to its treatments and the order of its trials."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 import pytest
@@ -29,12 +27,10 @@ GRID = [f"cpu_limit={limit} threads={n}" for limit in (1, "none") for n in (1, "
 
 @pytest.mark.parametrize(
     ("factors", "design", "expected"),
-    [
-        ("{cpu_limit: [1, none], threads: [1, auto]}", "{}", GRID),
-        ("{cpu_limit: [1, 2, 4], threads: [1, 2, 4]}", "{kind: paired}", DIAGONAL),
-        ("{cpu_limit: [1, 2, 4], threads: {equals: cpu_limit}}", "{}", DIAGONAL),
-    ],
-)
+    [("{cpu_limit: [1, none], threads: [1, auto]}", "{}", GRID),
+     ("{cpu_limit: [1, 2, 4], threads: [1, 2, 4]}", "{kind: paired}", DIAGONAL),
+     ("{cpu_limit: [1, 2, 4], threads: {equals: cpu_limit}}", "{}", DIAGONAL)],
+)  # fmt: skip
 def test_factors_are_combined_or_paired_or_equal(factors, design, expected):
     assert labels(resolved(factors, design)) == expected
 

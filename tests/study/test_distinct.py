@@ -1,7 +1,5 @@
 """Each distinct value is asked for once, whatever a column holds."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

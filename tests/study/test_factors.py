@@ -1,7 +1,5 @@
 """The written forms of a factor."""
 
-from __future__ import annotations
-
 import re
 
 import pytest
@@ -23,30 +21,23 @@ def levels(factor, name="cpu_limit", cores=4):
 
 @pytest.mark.parametrize(
     ("factor", "expected"),
-    [
-        ("[0.5, 1, none]", (0.5, 1, "none")),
-        ("[0.5, 1, null]", (0.5, 1, "none")),
-        ("[2, 2.0, 1]", (2, 1)),
-        ("{levels: [1, 2], unit: cores}", (1, 2)),
-        ("{from: 0.25, to: 1, step: 0.25}", (0.25, 0.5, 0.75, 1)),
-        ("{from: 1, to: 3, step: 1, plus: [none]}", (1, 2, 3, "none")),
-        ("{levels: [0.5, 1, none], times: 3}", (1.5, 3, "none")),
-        ("{levels: [0.125, 1, 2], times: host_cores}", (0.5, 4, 8)),
-        ("{from: 0.5, to: 1, step: 0.5, times: host_cores}", (2, 4)),
-    ],
-)
+    [("[0.5, 1, none]", (0.5, 1, "none")), ("[0.5, 1, null]", (0.5, 1, "none")),
+     ("[2, 2.0, 1]", (2, 1)), ("{levels: [1, 2], unit: cores}", (1, 2)),
+     ("{from: 0.25, to: 1, step: 0.25}", (0.25, 0.5, 0.75, 1)),
+     ("{from: 1, to: 3, step: 1, plus: [none]}", (1, 2, 3, "none")),
+     ("{levels: [0.5, 1, none], times: 3}", (1.5, 3, "none")),
+     ("{levels: [0.125, 1, 2], times: host_cores}", (0.5, 4, 8)),
+     ("{from: 0.5, to: 1, step: 0.5, times: host_cores}", (2, 4))],
+)  # fmt: skip
 def test_every_form_gives_its_levels(factor, expected):
     assert levels(factor) == expected
 
 
 @pytest.mark.parametrize(
     ("factor", "expected"),
-    [
-        ("[1, 2, auto]", (1, 2, "auto")),
-        ("[1e6, 2E+6, .5e1]", (1_000_000, 2_000_000, 5)),
-        ("['1e6']", ("1e6",)),
-    ],
-)
+    [("[1, 2, auto]", (1, 2, "auto")), ("[1e6, 2E+6, .5e1]", (1_000_000, 2_000_000, 5)),
+     ("['1e6']", ("1e6",))],
+)  # fmt: skip
 def test_threads_and_large_numbers(factor, expected):
     name = "threads" if "auto" in factor else "anything"
     assert study(factor, name).factors[name].resolve(4) == expected

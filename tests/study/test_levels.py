@@ -1,7 +1,5 @@
 """Levels: ranges counted in decimal, numbers written in full."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -19,13 +17,9 @@ def test_the_end_is_left_out_where_the_step_misses_it():
 
 @pytest.mark.parametrize(
     ("start", "stop", "step", "words"),
-    [
-        (1, 4, 0, "positive"),
-        (1, 4, -1, "positive"),
-        (4, 1, 1, "below from"),
-        (0, 1, 1e-9, "levels; at most"),
-    ],
-)
+    [(1, 4, 0, "positive"), (1, 4, -1, "positive"), (4, 1, 1, "below from"),
+     (0, 1, 1e-9, "levels; at most")],
+)  # fmt: skip
 def test_a_range_without_levels_or_with_too_many_is_refused(start, stop, step, words):
     with pytest.raises(ValueError, match=words):
         range_levels(start, stop, step)
@@ -45,16 +39,9 @@ def test_a_range_has_its_ends_and_every_step_between(start, step, count):
 
 @pytest.mark.parametrize(
     ("level", "text"),
-    [
-        (4, "4"),
-        (4.0, "4"),
-        (0.25, "0.25"),
-        (1_099_511_627_776, "1099511627776"),
-        (1_234_567.125, "1234567.125"),
-        ("none", "none"),
-        ("4k", "4k"),
-    ],
-)
+    [(4, "4"), (4.0, "4"), (0.25, "0.25"), (1_099_511_627_776, "1099511627776"),
+     (1_234_567.125, "1234567.125"), ("none", "none"), ("4k", "4k")],
+)  # fmt: skip
 def test_every_digit_of_a_level_reaches_the_program(level, text):
     assert format_level(level) == text
 

@@ -1,7 +1,5 @@
 """Credentials in addresses and headers are masked, and nothing else is."""
 
-from __future__ import annotations
-
 import pytest
 
 from deadzone.study.loading import dump_study, parse_study

@@ -1,8 +1,6 @@
 """A study becomes a plan once: trials, places, limits and what is asked, each where its part finds
 it."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

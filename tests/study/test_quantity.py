@@ -1,7 +1,5 @@
 """Numbers, amounts, sizes and rates as people write them."""
 
-from __future__ import annotations
-
 import pytest
 
 from deadzone.study.quantity import (
@@ -16,15 +14,9 @@ from deadzone.study.quantity import (
 
 @pytest.mark.parametrize(
     ("text", "size"),
-    [
-        ("512", 512),
-        ("64KiB", 65536),
-        ("20 MB", 20_000_000),
-        ("4 GiB", 2**32),
-        ("1.5 MiB", 1572864),
-        ("1kB", 1000),
-    ],
-)
+    [("512", 512), ("64KiB", 65536), ("20 MB", 20_000_000), ("4 GiB", 2**32), ("1.5 MiB", 1572864),
+     ("1kB", 1000)],
+)  # fmt: skip
 def test_a_size_in_words_is_a_number_of_bytes(text, size):
     assert parse_size(text) == size
 
@@ -37,26 +29,17 @@ def test_what_is_no_size_is_refused_with_the_remedy(text):
 
 @pytest.mark.parametrize(
     ("size", "text"),
-    [
-        (0, "0 B"),
-        (512, "512 B"),
-        (4096, "4 KiB"),
-        (20_000_000, "20 MB"),
-        (20_480_000, "19.5 MiB"),
-        (2**31, "2 GiB"),
-        (2**31 - 1, "2.00 GiB"),
-        (0.5, "0.5 B"),
-    ],
-)
+    [(0, "0 B"), (512, "512 B"), (4096, "4 KiB"), (20_000_000, "20 MB"), (20_480_000, "19.5 MiB"),
+     (2**31, "2 GiB"), (2**31 - 1, "2.00 GiB"), (0.5, "0.5 B")],
+)  # fmt: skip
 def test_a_size_is_said_in_the_unit_that_makes_it_shortest(size, text):
     assert size_text(size) == text
 
 
 def test_a_required_rate_has_a_size_and_a_time():
-    rate = parse_rate("20 MB in 1 s")
-    assert (rate.size, rate.within_s, rate.bytes_s) == (20_000_000, 1.0, 20e6)
-    assert parse_rate("1 GiB per 2 min").bytes_s == pytest.approx(2**30 / 120)
-    assert parse_rate("64KiB in 5 ms").bytes_s == pytest.approx(65536 / 0.005)
+    assert parse_rate("20 MB in 1 s") == 20e6
+    assert parse_rate("1 GiB per 2 min") == pytest.approx(2**30 / 120)
+    assert parse_rate("64KiB in 5 ms") == pytest.approx(65536 / 0.005)
 
 
 @pytest.mark.parametrize(
@@ -69,34 +52,19 @@ def test_what_is_no_rate_is_refused_with_the_remedy(text):
 
 @pytest.mark.parametrize(
     ("printed", "number"),
-    [
-        ("28,893.18", "28893.18"),
-        ("1,234", "1234"),
-        ("0,405", "0.405"),
-        ("0,31", "0.31"),
-        ("12,5", "12.5"),
-        ("1,234,567", "1234567"),
-        ("306\u202f721", "306721"),
-        ("1234,567", "1234.567"),
-        ("+1,234", "+1234"),
-        ("0,123,456", "0123456"),
-    ],
-)
+    [("28,893.18", "28893.18"), ("1,234", "1234"), ("0,405", "0.405"), ("0,31", "0.31"),
+     ("12,5", "12.5"), ("1,234,567", "1234567"), ("306\u202f721", "306721"),
+     ("1234,567", "1234.567"), ("+1,234", "+1234"), ("0,123,456", "0123456")],
+)  # fmt: skip
 def test_commas_between_thousands_and_before_decimals(printed, number):
     assert plain(printed) == number
 
 
 @pytest.mark.parametrize(
     ("cell", "value", "unit"),
-    [
-        ("~ 42 secs", 42, "secs"),
-        ("133.43 ± 6.51", 133.43, ""),
-        ("374.60 ± 37.55 ms", 374.6, "ms"),
-        ("12 ms (±3%)", 12, "ms"),
-        ("12 +- 2 %", 12, ""),
-        ("12 +/- 2", 12, ""),
-    ],
-)
+    [("~ 42 secs", 42, "secs"), ("133.43 ± 6.51", 133.43, ""), ("374.60 ± 37.55 ms", 374.6, "ms"),
+     ("12 ms (±3%)", 12, "ms"), ("12 +- 2 %", 12, ""), ("12 +/- 2", 12, "")],
+)  # fmt: skip
 def test_a_cell_may_be_rounded_and_have_a_spread(cell, value, unit):
     quantity = read_quantity(cell)
     assert (quantity.value, quantity.unit) == (value, unit)

@@ -1,8 +1,6 @@
 """Reasons of an adaptive sweep: kept as names and figures, said again in any language, and those of
 older runs too."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

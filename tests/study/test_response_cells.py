@@ -1,7 +1,5 @@
 """Cells of a response as people write them."""
 
-from __future__ import annotations
-
 import json
 
 import numpy as np
@@ -15,23 +13,19 @@ from deadzone.study.response_cells import said_of, with_numbers
 
 @pytest.mark.parametrize(
     ("cells", "numbers", "said"),
-    [
-        (["12.5 ms", "8ms", "1e3 ms"], [12.5, 8, 1000], "are in ms."),
-        (["10m43s", "1h 0m 2s", "54.07s"], [643, 3602, 54.07], "are in s."),
-        (["38:50:07", "1:02.5", "0:13"], [139807, 62.5, 13], "are in s."),
-        (["28,893.18", "1,234", "7"], [28893.18, 1234, 7], None),
-        (["0,5", "12,25"], [0.5, 12.25], None),
-        (["0,123,456 ms", "5 ms"], [123456, 5], "are in ms."),
-        (["56111K", "60000K"], [56111, 60000], "are in K."),
-        (["1,234 s", "7 s"], [1234, 7], "are in s."),
-        (["1 ± 0.2", "2+-3%"], [1, 2], "The spread behind ± in 'y' is left aside."),
-        (["~90 secs", "35 secs"], [90, 35], "rounded by hand"),
-        (["45 %", "7%"], [45, 7], "are in %."),
-        (["500 ms", "2 s", "1min"], [0.5, 2, 60], "several units (min, ms, s), all are converted"),
-        (["1 MB/s", "2 GB/s"], [1e6, 2e9], "converted to B/s"),
-        (["4 s", "n/a", "-", ""], [4, np.nan, np.nan, np.nan], "are in s."),
-    ],
-)
+    [(["12.5 ms", "8ms", "1e3 ms"], [12.5, 8, 1000], "are in ms."),
+     (["10m43s", "1h 0m 2s", "54.07s"], [643, 3602, 54.07], "are in s."),
+     (["38:50:07", "1:02.5", "0:13"], [139807, 62.5, 13], "are in s."),
+     (["28,893.18", "1,234", "7"], [28893.18, 1234, 7], None),
+     (["0,5", "12,25"], [0.5, 12.25], None), (["0,123,456 ms", "5 ms"], [123456, 5], "are in ms."),
+     (["56111K", "60000K"], [56111, 60000], "are in K."),
+     (["1,234 s", "7 s"], [1234, 7], "are in s."),
+     (["1 ± 0.2", "2+-3%"], [1, 2], "The spread behind ± in 'y' is left aside."),
+     (["~90 secs", "35 secs"], [90, 35], "rounded by hand"), (["45 %", "7%"], [45, 7], "are in %."),
+     (["500 ms", "2 s", "1min"], [0.5, 2, 60], "several units (min, ms, s), all are converted"),
+     (["1 MB/s", "2 GB/s"], [1e6, 2e9], "converted to B/s"),
+     (["4 s", "n/a", "-", ""], [4, np.nan, np.nan, np.nan], "are in s.")],
+)  # fmt: skip
 def test_cells_become_numbers_of_one_unit(cells, numbers, said):
     frame = with_numbers(pd.DataFrame({"y": cells}), "y")
     np.testing.assert_allclose(frame["y"], numbers)

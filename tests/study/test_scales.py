@@ -1,7 +1,5 @@
 """Scales: which levels lie on an axis, where, and which stand apart."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -11,23 +9,18 @@ from deadzone.study.scales import level_name, scale_of
 
 @pytest.mark.parametrize(
     ("levels", "kind", "positions", "apart"),
-    [
-        (["gzip", "zstd", "xz"], "words", [], ["gzip", "zstd", "xz"]),
-        ([True, False], "words", [], ["true", "false"]),
-        (["7z", "gzip", "xz"], "words", [], ["7z", "gzip", "xz"]),
-        ([0, 1, 2, 3], "ratio", [1, 2, 3], ["0"]),
-        ([1, 2, "auto", "off"], "ratio", [1, 2], ["auto", "off"]),
-        ([-10, 0, 10, 19], "interval", [-10, 0, 10, 19], []),
-        ([1, 2], "ratio", [1, 2], []),
-        ([1, 2, 4, "none"], "ratio", [1, 2, 4, 8], []),
-        (["4KiB", "64MB"], "ratio", [4096, 64e6], []),
-        (["250ms", "1s", "2 min"], "ratio", [0.25, 1, 120], []),
-        (["1/8", "1/4", "1"], "ratio", [0.125, 0.25, 1], []),
-        (["50%", "75%"], "ratio", [50, 75], []),
-        (["10fps", "30fps"], "ratio", [10, 30], []),
-        (["1s", "2MB", "3fps"], "words", [], ["1s", "2MB", "3fps"]),
-    ],
-)
+    [(["gzip", "zstd", "xz"], "words", [], ["gzip", "zstd", "xz"]),
+     ([True, False], "words", [], ["true", "false"]),
+     (["7z", "gzip", "xz"], "words", [], ["7z", "gzip", "xz"]),
+     ([0, 1, 2, 3], "ratio", [1, 2, 3], ["0"]),
+     ([1, 2, "auto", "off"], "ratio", [1, 2], ["auto", "off"]),
+     ([-10, 0, 10, 19], "interval", [-10, 0, 10, 19], []), ([1, 2], "ratio", [1, 2], []),
+     ([1, 2, 4, "none"], "ratio", [1, 2, 4, 8], []), (["4KiB", "64MB"], "ratio", [4096, 64e6], []),
+     (["250ms", "1s", "2 min"], "ratio", [0.25, 1, 120], []),
+     (["1/8", "1/4", "1"], "ratio", [0.125, 0.25, 1], []), (["50%", "75%"], "ratio", [50, 75], []),
+     (["10fps", "30fps"], "ratio", [10, 30], []),
+     (["1s", "2MB", "3fps"], "words", [], ["1s", "2MB", "3fps"])],
+)  # fmt: skip
 def test_the_levels_say_their_scale(levels, kind, positions, apart):
     scale = scale_of(levels)
     assert scale.kind == kind
@@ -67,15 +60,11 @@ def test_a_level_reads_as_it_is_written():
 
 @pytest.mark.parametrize(
     ("levels", "kind", "apart"),
-    [
-        ([-1, 50, 100, 200], "ratio", ("-1",)),
-        (["-1", "50", "100", "200", "400"], "ratio", ("-1",)),
-        ([-1, 0, 1, 2], "interval", ()),
-        ([-1, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11], "ratio", ("-1", "0")),
-        ([-5, -1, 1, 3, 9], "interval", ()),
-        ([-1, 1], "interval", ()),
-    ],
-)
+    [([-1, 50, 100, 200], "ratio", ("-1",)), (["-1", "50", "100", "200", "400"], "ratio", ("-1",)),
+     ([-1, 0, 1, 2], "interval", ()),
+     ([-1, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11], "ratio", ("-1", "0")),
+     ([-5, -1, 1, 3, 9], "interval", ()), ([-1, 1], "interval", ())],
+)  # fmt: skip
 def test_a_lone_minus_one_beside_other_levels_is_a_word(levels, kind, apart):
     found = scale_of(levels)
     assert (found.kind, found.apart) == (kind, apart)
@@ -92,13 +81,10 @@ def test_a_study_may_make_minus_one_a_level_and_zero_a_word():
 
 @pytest.mark.parametrize(
     ("levels", "thousand", "positions"),
-    [
-        (["512", "1K", "1536", "2K", "4K"], 1024, [512, 1024, 1536, 2048, 4096]),
-        (["100K", "500K", "1M", "5M"], 1000, [1e5, 5e5, 1e6, 5e6]),
-        (["100", "1k", "2.5k"], 1000, [100, 1000, 2500]),
-        (["1K", "2K", "4K"], 0, [1, 2, 4]),
-    ],
-)
+    [(["512", "1K", "1536", "2K", "4K"], 1024, [512, 1024, 1536, 2048, 4096]),
+     (["100K", "500K", "1M", "5M"], 1000, [1e5, 5e5, 1e6, 5e6]),
+     (["100", "1k", "2.5k"], 1000, [100, 1000, 2500]), (["1K", "2K", "4K"], 0, [1, 2, 4])],
+)  # fmt: skip
 def test_a_letter_alone_beside_others_is_an_amount(levels, thousand, positions):
     scale = scale_of(levels)
     assert (scale.kind, scale.thousand) == ("ratio", thousand)

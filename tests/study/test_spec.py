@@ -1,7 +1,5 @@
 """The study as a whole: what its parts mean together."""
 
-from __future__ import annotations
-
 import pytest
 
 from deadzone.study.levels import AUTO, NONE
@@ -53,18 +51,10 @@ def test_a_number_among_arguments_stands_for_its_text():
 
 @pytest.mark.parametrize(
     ("factor", "level", "fine"),
-    [
-        ("cpu_limit", 0.5, True),
-        ("cpu_limit", NONE, True),
-        ("cpu_limit", 0, False),
-        ("cpu_limit", AUTO, False),
-        ("threads", 4, True),
-        ("threads", AUTO, True),
-        ("threads", NONE, True),
-        ("threads", 1.5, False),
-        ("colour", "red", True),
-        ("block_size", -1, True),
-    ],
-)
+    [("cpu_limit", 0.5, True), ("cpu_limit", NONE, True), ("cpu_limit", 0, False),
+     ("cpu_limit", AUTO, False), ("threads", 4, True), ("threads", AUTO, True),
+     ("threads", NONE, True), ("threads", 1.5, False), ("colour", "red", True),
+     ("block_size", -1, True)],
+)  # fmt: skip
 def test_levels_of_known_factors_must_make_sense(factor, level, fine):
     assert (check_level(factor, level) is None) == fine

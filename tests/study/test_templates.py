@@ -1,7 +1,5 @@
 """Templates: {name} is replaced, doubled braces are the program's own, anything else is a slip."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

@@ -124,13 +124,9 @@ def test_a_call_that_takes_too_long_is_a_time_out(sweep):
 
 @pytest.mark.parametrize(
     ("returned", "said"),
-    [
-        ("'abc'", "which is no number"),
-        ("{'wall_s': 1.0}", "the name of another column"),
-        ("{'n': 1.0}", "the name of another column"),
-        ("{'other': 1.0}", "returned no 'loss'"),
-    ],
-)
+    [("'abc'", "which is no number"), ("{'wall_s': 1.0}", "the name of another column"),
+     ("{'n': 1.0}", "the name of another column"), ("{'other': 1.0}", "returned no 'loss'")],
+)  # fmt: skip
 def test_what_is_no_column_fails_the_trial(sweep, returned, said):
     function = eval(f"lambda n: {returned}")
     with pytest.raises(SweepError, match=said):

@@ -16,6 +16,7 @@ from deadzone import __version__
 from deadzone.errors import (
     EXIT_INTERRUPTED,
     EXIT_STOPPED,
+    EXIT_UNAVAILABLE,
     REFUSALS,
     DeadzoneError,
     did_you_mean,
@@ -148,6 +149,13 @@ def main() -> None:
     except DeadzoneError as error:
         print(f"deadzone: {error.with_way_out()}", file=sys.stderr)
         code = error.exit_code
+    except ModuleNotFoundError as error:
+        from deadzone.extras import missing_sentence
+
+        if not (said := missing_sentence(error.name or "")):
+            raise
+        print(f"deadzone: {said}", file=sys.stderr)
+        code = EXIT_UNAVAILABLE
     except (OSError, MemoryError) as error:
         if isinstance(error, OSError) and error.errno not in REFUSALS:
             raise

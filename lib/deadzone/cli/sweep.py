@@ -28,13 +28,13 @@ def command(asked: Asked) -> None:
     factors.cpu_limit "[1, 2]".
     """
     from deadzone.run.sweep.opening import open_run
-    from deadzone.verbs.sweeping import measure_opened
+    from deadzone.verbs.sweeping import measure
 
     if asked.dry_run:
         print_plan(asked)
         return
     opened = open_run(asked.study, asked.overrides, resume=asked.resume)
-    measure_opened(opened, progress_on())
+    measure(opened.plan, opened.run, progress_on())
     judged = say_claims(opened.run)
     if asked.as_json:
         shown: dict[str, Any] = {"run_id": opened.run.run_id, "folder": str(opened.run.folder)}
@@ -78,7 +78,6 @@ def print_plan(asked: Asked, is_analysed: bool = False) -> None:
         return
     count = len(ahead["treatments"])
     click.echo(f"{ahead['study']}: {count} treatments x {ahead['replicates']} replicates")
-    click.echo(f"answer: {visible(ahead['answer'])}")
     for treatment in ahead["treatments"]:
         click.echo(
             visible("  " + "  ".join(f"{name}={level}" for name, level in treatment.items()))

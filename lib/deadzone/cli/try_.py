@@ -68,9 +68,7 @@ LONG_S = 600.0
 @minus_one_option
 @zero_option
 @adaptive_options
-@click.option(
-    "-s", "--setup", metavar="CMD", help="Run once before; before each trial if it holds a {name}."
-)
+@click.option("-s", "--setup", metavar="CMD", help="Run once before all trials.")
 @click.option("-p", "--prepare", metavar="CMD", help="Run before each trial, not measured.")
 @click.option("-c", "--cleanup", metavar="CMD", help="Run once after all trials.")
 @click.option("-i", "--ignore-failure", is_flag=True, help="Any exit code is a success.")

@@ -24,7 +24,7 @@ from deadzone.errors import SaidAs, StoreError
 from deadzone.measurement import Status
 from deadzone.store.provenance import IDENTITY
 from deadzone.store.table import COLUMNS
-from deadzone.study.loading import PLAIN_WORDS
+from deadzone.study.loading import needed_by
 
 
 def _moment(text: str) -> str:
@@ -107,7 +107,7 @@ class Form:
         except ValidationError as error:
             first = error.errors(include_url=False, include_input=False)[0]
             key = ".".join(map(str, first["loc"]))
-            why = f"{key and f'{key}: '}{PLAIN_WORDS.get(first['type'], first['msg'])}"
+            why = f"{key and f'{key}: '}{needed_by(first)}"
             raise StoreError(
                 f"{where} is no {self.noun if key else 'record'}: {why}; it was changed by "
                 "something else. Put the file back from a copy, or start a new run."

@@ -372,8 +372,8 @@ class RunFolder:
     def add_claims(self, claims: Sequence[ClaimSpec]) -> None:
         """Keep claims that are made now, stamped with the time.
 
-        Raises StudyError for claims that the run cannot test or that contradict others of it, and
-        StoreError if they cannot be written.
+        Raises StudyError for claims that the run cannot test, and StoreError if they cannot be
+        written.
         """
         if not claims:
             return

@@ -148,8 +148,8 @@ def _read_standard_input() -> pd.DataFrame:
 
 
 def _read(path: Path) -> pd.DataFrame:
-    """The table of a file, by the ending of its name. Raises MissingExtraError where what reads it
-    is not installed."""
+    """The table of a file, by the ending of its name. Raises ModuleNotFoundError where what reads
+    it is not installed."""
     import pandas as pd
 
     kind = _ending(path)

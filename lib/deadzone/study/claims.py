@@ -8,8 +8,9 @@ stand `phase`, `why` and `holds`. Spellings that name a plain number (`phase`, `
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal, get_args
+from typing import Annotated, Any, Literal
 
+import yaml
 from pydantic import Field, field_validator
 
 from deadzone.errors import StudyError, check_known, did_you_mean
@@ -120,7 +121,7 @@ class ClaimSpec(Spec):
     """One claim: the words, one form, and where it is to hold."""
 
     says: str | dict[Literal["en", "ko"], str] = ""
-    """the claim in words, in one language or in each; default: made from the form"""
+    """the claim in words, in one language or in each; default: as YAML"""
 
     name: Annotated[str, Field(pattern=NAME_PATTERN)] | None = None
     """short name, for links to the claim"""
@@ -197,6 +198,11 @@ class ClaimSpec(Spec):
     def stated(self) -> dict[str, Any]:
         """The claim as a study file states it."""
         return self.model_dump(mode="json", by_alias=True, exclude_defaults=True)
+
+    def as_yaml(self) -> str:
+        """The same in a line of YAML."""
+        text = yaml.safe_dump(self.stated(), default_flow_style=True, width=math.inf)
+        return str(text).strip()
 
     def ends(self) -> tuple[Level, ...]:
         """The levels that the claim names of the knob, by a plain number."""
@@ -298,31 +304,19 @@ def check_claims(
     knob: str,
     columns: Sequence[str] = (),
 ) -> None:
-    """Refuse claims that a study cannot test, or that contradict each other.
+    """Refuse claims that a study cannot test.
 
     levels: of every factor. columns: of the trials, where they are known; else responses are not
     checked.
 
     Raises StudyError, with the nearest name there is.
     """
-    intervals: list[dict[Any, tuple[float, float]]] = []
     for j, claim in enumerate(claims):
         _check_names(f"claims[{j}]", claim, levels, knob)
         for column in claim.columns():
             if columns and not {*DERIVED.get(column, ()), column} & {*columns}:
                 hint = did_you_mean(column, columns)
                 raise StudyError(f"claims[{j}]: nothing measures {column!r}.{hint}")
-        intervals.append(_intervals(claim, levels, knob))
-        for i, earlier in enumerate(intervals[:j]):
-            ends = [
-                zip(earlier[of], intervals[j][of], strict=True)
-                for of in earlier.keys() & intervals[j]
-            ]
-            if any(max(lows) >= min(highs) for lows, highs in ends):
-                raise StudyError(
-                    f"claims[{i}] and claims[{j}] contradict each other: at most one of them can "
-                    "be supported."
-                )
 
 
 def _check_names(
@@ -347,26 +341,3 @@ def _check_names(
             f"{where} speaks of {knob} alone, and {others[0]} varies too: say at which level, "
             f"given: {{{others[0]}: {format_level(levels[others[0]][0])}}}."
         )
-
-
-def _intervals(
-    claim: ClaimSpec, levels: Mapping[str, Sequence[Level]], knob: str
-) -> dict[Any, tuple[float, float]]:
-    """Where what a claim bounds is to lie, by what it bounds: columns at a setting, ratios, each
-    both ways round, and the phase of each step, by its place among all phases."""
-    at, given = (frozenset((setting or {}).items()) for setting in (claim.at, claim.given))
-    intervals: dict[Any, tuple[float, float]] = {}
-    for column, bound in (claim.holds or {}).items():
-        low = -math.inf if bound.at_least is None else bound.at_least
-        intervals[column, at, given] = low, math.inf if bound.at_most is None else bound.at_most
-    if ratio := ratio_of(claim, levels, knob):
-        of, response = frozenset(ratio.of.items()), (ratio.column, ratio.is_difference, given)
-        for than in (frozenset(setting.items()) for setting in ratio.than):
-            intervals[response, of, than] = (ratio.low, ratio.high)
-            intervals[response, than, of] = (-ratio.high, -ratio.low)
-    if claim.phase:
-        label = get_args(PhaseLabel).index(claim.phase.label)
-        start, stop = map(place, claim.ends())
-        steps = [level for level in map(place, levels[knob]) if start <= level < stop]
-        intervals |= {(knob, step, given): (label, label + 1) for step in steps}
-    return intervals

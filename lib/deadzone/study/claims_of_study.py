@@ -2,6 +2,7 @@
 meets them all."""
 
 from collections.abc import Sequence
+from typing import Any
 
 from deadzone.study.claims import ClaimSpec
 from deadzone.study.design import levels_of
@@ -10,6 +11,11 @@ from deadzone.study.spec import Study
 
 OBJECTIVES = "objectives"
 """Name of the claim that a study's objectives make."""
+
+SAYS: Any = {
+    "en": "One setting at least meets all objectives.",
+    "ko": "설정 하나 이상이 모든 목표를 충족합니다.",
+}
 
 RATE = "rate"
 """The load: the factor, and the field of a load test, that says how much is sent each second."""
@@ -22,7 +28,7 @@ def claims_of_study(study: Study) -> tuple[ClaimSpec, ...]:
     bounds = {name: bound for name, bound in study.objectives.items() if name not in loads}
     claims = list(study.claims)
     if bounds and not study.search and all(claim.name != OBJECTIVES for claim in claims):
-        claims.append(ClaimSpec(name=OBJECTIVES, holds=bounds, given=_load(study)))
+        claims.append(ClaimSpec(says=SAYS, name=OBJECTIVES, holds=bounds, given=_load(study)))
     return tuple(claims)
 
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass, fields
 import numpy as np
 
 from deadzone.errors import StudyError, refused
-from deadzone.language.messages import Message, _
+from deadzone.language.messages import Message
 from deadzone.study.factors import HOST_CORES, EqualFactorSpec, Factor, FactorSpec, LevelsFactorSpec
 from deadzone.study.levels import NONE, Level, format_level, is_number
 from deadzone.study.scales import KnobScale, nothing_to_choose, scale_of
@@ -90,11 +90,13 @@ def resolve(study: Study, host_cores: int) -> Study:
     for i, treatment in enumerate(resolved.design.treatments or ()):
         for name, level in treatment.items():
             _check(name, level, f"design.treatments[{i}].{name}")
-    targets = {
+    targets = {"target": resolved.target}
+    targets |= {
         f"environments.{name}.target": environment.target
         for name, environment in resolved.environments.items()
+        if environment.target
     }
-    for path, target in {"target": resolved.target, **targets}.items():
+    for path, target in targets.items():
         for limit in POD_LIMITS:
             if (level := getattr(target, limit, UNCHANGED)) != UNCHANGED:
                 _check(limit, level, f"{path}.{limit}")
@@ -143,20 +145,18 @@ def treatments(study: Study) -> tuple[Treatment, ...]:
     Raises StudyError if they are too many, the factors of a paired design differ in length, or a
     listed treatment lacks a factor.
     """
-    combinations = _listed(study) if study.design.kind == "list" else _combined(study)
+    if study.design.kind == "list":
+        combinations = _listed(study)
+    else:
+        varied = {
+            name: f.levels for name, f in study.factors.items() if isinstance(f, LevelsFactorSpec)
+        }
+        is_paired = study.design.kind == "paired"
+        if study.design.kind == "factorial":
+            _check_size(study, math.prod(len(levels) for levels in varied.values()))
+        made = _paired(varied) if is_paired else itertools.product(*varied.values())
+        combinations = (_with_equals(study, dict(zip(varied, one, strict=True))) for one in made)
     return tuple({treatment.label(): treatment for treatment in combinations}.values())
-
-
-def _combined(study: Study) -> Iterator[Treatment]:
-    varied = {
-        name: f.levels for name, f in study.factors.items() if isinstance(f, LevelsFactorSpec)
-    }
-    if study.design.kind == "factorial":
-        _check_size(study, math.prod(len(levels) for levels in varied.values()))
-    combinations = (
-        _paired(varied) if study.design.kind == "paired" else itertools.product(*varied.values())
-    )
-    return (_with_equals(study, dict(zip(varied, levels, strict=True))) for levels in combinations)
 
 
 def _check_size(study: Study, n_treatments: int) -> None:
@@ -182,9 +182,8 @@ def _listed(study: Study) -> Iterator[Treatment]:
 
 
 def _paired(varied: Mapping[str, tuple[Level, ...]]) -> Iterator[tuple[Level, ...]]:
-    counts = {name: len(levels) for name, levels in varied.items()}
-    if len(set(counts.values())) > 1:
-        listing = ", ".join(f"{name} has {count}" for name, count in counts.items())
+    if len({len(levels) for levels in varied.values()}) > 1:
+        listing = ", ".join(f"{name} has {len(levels)}" for name, levels in varied.items())
         raise StudyError(
             f"design.kind is paired, but the factors differ in length: {listing}. Give each as "
             "many levels."
@@ -270,42 +269,16 @@ def run_order(study: Study, combinations: Sequence[Treatment]) -> tuple[PlannedT
     shuffled = [[int(i) for i in rng.permutation(len(combinations))] for _ in passes]
     if design.rehearsal and design.warmup:
         shuffled[0] = list(dict.fromkeys((*ends_of(combinations), *shuffled[0])))
-    order = (
-        (where, combinations[i])
+    order = [
+        (*where, combinations[i])
         for where, block in zip(passes, shuffled, strict=True)
         for i in block
-    )
-    return tuple(
-        PlannedTrial(number, *where, treatment)
-        for number, (where, treatment) in enumerate(order, 1)
-    )
+    ]
+    return tuple(PlannedTrial(number, *place) for number, place in enumerate(order, 1))
 
 
 FITTED_HERE = "phases"
-"""The notebook whose answer is foretold; those of the other questions say in their own studies what
-they answer."""
-
-
-def coming_answer(study: Study, treatments: Sequence[Treatment]) -> Message:
-    """What a resolved study will answer: phases on a scale, settings alone, or a report."""
-    if study.analysis_notebook != FITTED_HERE:
-        return _("the report {notebook}", notebook=study.analysis_notebook)
-    if len(treatments) < 2:
-        return _(
-            "no answer of its own: there is one treatment, {treatment}. A second level of a "
-            "factor, or deadzone compare with another run, gives it something to be compared with.",
-            treatment=treatments[0].label(),
-        )
-    knob, scale = study.knob_name, _knob_scale(study, treatments)
-    if not scale.has_phases:
-        return _("no phases: {knob} has fewer than 3 levels that are numbers.", knob=knob)
-    return _(
-        "phases of {knob} over {levels} levels ({kind} scale), and the best of {n:count} settings.",
-        knob=knob,
-        levels=len(set(scale.positions.values())),
-        kind=scale.kind,
-        n=len(treatments),
-    )
+"""The notebook that compares treatments; those of the other questions say what they need."""
 
 
 def refuse_unanswerable(study: Study, treatments: Sequence[Treatment]) -> None:

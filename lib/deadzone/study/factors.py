@@ -28,7 +28,7 @@ def _as_level(value: Any) -> Any:
     return value
 
 
-def _as_bytes(value: Level) -> Level:
+def as_bytes(value: Level) -> Level:
     """A size in words, such as 64MiB, in bytes; another word, such as none, as it is."""
     with contextlib.suppress(ValueError):
         value = as_size(value)
@@ -36,7 +36,7 @@ def _as_bytes(value: Level) -> Level:
 
 
 FactorLevel = Annotated[Level, BeforeValidator(_as_level)]
-SizeLevel = Annotated[FactorLevel, AfterValidator(_as_bytes)]
+SizeLevel = Annotated[FactorLevel, AfterValidator(as_bytes)]
 Multiplier = Annotated[
     Annotated[float, Field(gt=0), Tag("number")] | Annotated[Literal["host_cores"], Tag("word")],
     Discriminator(lambda value: "word" if isinstance(value, str) else "number"),

@@ -76,12 +76,15 @@ def chosen_levels(start: float, stop: float, whole: bool, cores: int) -> tuple[i
         raise ValueError("a range begins above 0 and ends higher, such as 1..32")
     if whole and stop - start < MOST_CHOSEN:
         return range_levels(start, stop, 1)
-    inside, doublings = [cores] if start < cores < stop else [], _doublings(start, stop, whole)
+    inside = [cores] if start < cores < stop else []
     for points in range(LEVELS_AIMED_AT, 4 * MOST_CHOSEN):
         ratio = (stop / start) ** (1 / (points - 1))
-        rounded = (_roundest(start * ratio**i, ratio, whole) for i in range(1, points - 1))
+        digits = max(1 - math.floor(math.log10(ratio - 1)), 1)
+        rungs = _doublings(start, stop, whole) or [
+            float(f"{start * ratio**i:.{digits}g}") for i in range(1, points - 1)
+        ]
         levels = [start, stop, *inside]  # these first, the others where they are far enough apart
-        for level in doublings or rounded:
+        for level in (float(round(rung)) if whole else rung for rung in rungs):
             if all(abs(math.log(level / other)) >= math.log(ratio) / 2 for other in levels):
                 levels.append(plain_number(level))
         if len(levels) >= FEWEST_CHOSEN:
@@ -91,30 +94,16 @@ def chosen_levels(start: float, stop: float, whole: bool, cores: int) -> tuple[i
 
 def _doublings(start: float, stop: float, whole: bool) -> list[float]:
     """The levels between two powers of two: every power, or every second or third of many, or of
-    few the middles between them too; empty where neither is a right number of levels, or the ends
-    are no powers."""
+    few the middles between them too; empty where none is a right number of levels, or the ends are
+    no powers."""
     low, high = math.log2(start), math.log2(stop)
     if not (low.is_integer() and high.is_integer()):
         return []
-    doublings = round(high - low)
-    for step in (1, 2, 3):
-        if doublings % step == 0 and FEWEST_CHOSEN <= doublings // step + 1 <= MOST_CHOSEN:
-            return [start * 2.0**i for i in range(step, doublings, step)]
-    powers = [start * 2.0**i for i in range(doublings)]
-    middles = [1.5 * power for power in powers if not whole or power > 1]
-    both = sorted(powers[1:] + middles)
-    return both if FEWEST_CHOSEN <= len(both) + 2 <= MOST_CHOSEN else []
-
-
-def _roundest(value: float, ratio: float, whole: bool) -> float:
-    """The number with the fewest digits that is nearer to a value than to its neighbours in a
-    ladder of a ratio."""
-    for candidate in (float(f"{value:.{digits}g}") for digits in range(1, 6)):
-        if abs(math.log(candidate / value)) < math.log(ratio) / 2 and (
-            not whole or candidate.is_integer()
-        ):
-            return candidate
-    return float(round(value)) if whole else value
+    powers = [2.0**i for i in range(int(low) + 1, int(high))]
+    middles = [1.5 * power for power in (start, *powers) if not whole or power > 1]
+    ladders = (powers, powers[1::2], powers[2::3], sorted(powers + middles))
+    counted = (ladder for ladder in ladders if FEWEST_CHOSEN <= len(ladder) + 2 <= MOST_CHOSEN)
+    return next(counted, [])
 
 
 def scale_level(level: Level, factor: float) -> Level:

@@ -32,67 +32,37 @@ EXPONENT = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)[eE][-+]?\d+$")
 """Numbers such as 1e6, which YAML 1.1 takes for words and everybody else for numbers."""
 
 
-MOST_VALUES = 100_000
-"""Ten times the levels that a range may have; only aliases of aliases come to more, and they take
-all memory there is."""
+MOST_ALIASES = 30
+"""So many expand to 3 ** 10 copies at most; aliases of aliases without end take all memory."""
 
 PLAIN_WORDS = {
-    "dict_type": "it must be a mapping of keys",
-    "model_attributes_type": "it must be a mapping of keys",
-    "model_type": "it must be a mapping of keys",
-    "float_parsing": "it must be a number",
-    "float_type": "it must be a number",
-    "int_from_float": "it must be a whole number",
-    "int_parsing": "it must be a whole number",
-    "int_type": "it must be a whole number",
-    "list_type": "it must be a list",
-    "tuple_type": "it must be a list",
-    "bool_parsing": "it must be true or false",
-    "finite_number": "it must be a finite number",
-    "int_parsing_size": "it is too large",
-    "string_type": "it must be text",
-    "too_short": "it must not be empty",
-}
-"""What pydantic's kinds of problems mean to the author of a YAML file."""
+    "dict": "a mapping of keys", "model": "a mapping of keys", "list": "a list", "tuple": "a list",
+    "float": "a number", "int": "a whole number", "bool": "true or false", "string": "text",
+}  # fmt: skip
+"""What pydantic's kinds of values are to the author of a YAML file."""
 
 
 class _StrictLoader(yaml.SafeLoader):
-    """Safe YAML that refuses a key given twice, of which plain YAML silently keeps the last."""
+    """Safe YAML that refuses a key given twice, of which plain YAML silently keeps the last, and
+    aliases that expand to more than memory holds."""
 
-    def get_single_node(self) -> yaml.Node | None:
-        node: yaml.Node | None = super().get_single_node()
-        if node:
-            _values(node, {})
-        return node
+    aliases = 0
+
+    def compose_node(self, parent: yaml.Node | None, index: Any) -> yaml.Node | None:
+        self.aliases += self.check_event(yaml.AliasEvent)
+        if self.aliases > MOST_ALIASES:
+            said = f"it has more than {MOST_ALIASES} YAML aliases (*name)"
+            raise yaml.constructor.ConstructorError(None, None, said, self.peek_event().start_mark)
+        return super().compose_node(parent, index)
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
         seen: set[str] = set()
-        for key_node, _ in node.value:
-            if not isinstance(key_node, yaml.ScalarNode):
-                raise _unfit("a key is a word, no list or mapping", key_node)
-            if key_node.value in seen:
-                raise _unfit(f"the key {key_node.value!r} stands twice", key_node)
-            seen.add(key_node.value)
+        for key, _ in node.value:
+            if str(key.value) in seen:
+                said = f"the key {key.value!r} stands twice"
+                raise yaml.constructor.ConstructorError(None, None, said, key.start_mark)
+            seen.add(str(key.value))
         return super().construct_mapping(node, deep)
-
-
-def _unfit(problem: str, node: yaml.Node) -> yaml.constructor.ConstructorError:
-    return yaml.constructor.ConstructorError(None, None, problem, node.start_mark)
-
-
-def _values(node: yaml.Node, known: dict[int, float]) -> float:
-    """How many values a node stands for with its aliases written out. Raises ConstructorError at
-    the first that stands for more than MOST_VALUES, or for itself."""
-    if id(node) not in known:
-        known[id(node)] = float("inf")
-        parts = [] if isinstance(node, yaml.ScalarNode) else node.value
-        flat = [child for part in parts for child in (part if isinstance(part, tuple) else (part,))]
-        known[id(node)] = 1 + sum(_values(child, known) for child in flat)
-        if known[id(node)] > MOST_VALUES:
-            raise _unfit(
-                f"its YAML aliases (*name) expand to more than {MOST_VALUES:,} values", node
-            )
-    return known[id(node)]
 
 
 class _Dumper(yaml.SafeDumper):
@@ -125,42 +95,23 @@ def find_study(name: str, folders: Sequence[Path]) -> Path:
     Raises StudyError if there is none; the nearest name is suggested.
     """
     path = Path(name)
-    if _is_file(path):
-        return path
+    for candidate in (path, *(folder.parent / name for folder in folders)):
+        # A pipe is read as well, and a name of 300 letters is none, of which a Path would raise.
+        if os.path.exists(candidate) and not os.path.isdir(candidate):  # noqa: PTH110, PTH112
+            return candidate
+    files = [file for folder in folders for end in SUFFIXES for file in folder.glob(f"*{end}")]
+    known = {file.stem: file for file in files}
+    if name in known:
+        return known[name]
+    if os.path.isdir(path) and "/" in name:  # noqa: PTH112
+        raise StudyError(f"{name} is a folder; give the study file in it.")
     if path.suffix in SUFFIXES or "/" in name:
-        if _is_folder(path):
-            raise StudyError(f"{name} is a folder; give the study file in it.")
-        for folder in folders:
-            if _is_file(folder.parent / name):
-                return folder.parent / name
-        raise StudyError(
-            f"{name}: there is no such study file.{did_you_mean(path.name, _siblings(path))}"
-        )
-    files = (file for folder in folders if folder.is_dir() for file in folder.iterdir())
-    known = {file.stem: file for file in files if file.suffix in SUFFIXES}
-    if name not in known:
-        listing = ", ".join(sorted(known)) or "none"
-        raise StudyError(
-            f"There is no study {name!r}.{did_you_mean(name, known)} Known studies: {listing}."
-        )
-    return known[name]
-
-
-def _is_file(path: Path) -> bool:
-    """Whether there is something to read; an impossible name, such as one of 300 letters, names
-    nothing."""
-    return os.path.exists(path) and not _is_folder(path)  # noqa: PTH110 -- a pipe is read as well
-
-
-def _is_folder(path: Path) -> bool:
-    return os.path.isdir(path)  # noqa: PTH112 -- Path.is_dir raises for a name of 300 letters
-
-
-def _siblings(path: Path) -> list[str]:
-    return (
-        [p.name for p in path.parent.iterdir() if p.suffix in SUFFIXES]
-        if _is_folder(path.parent)
-        else []
+        beside = [file.name for end in SUFFIXES for file in path.parent.glob(f"*{end}")]
+        hint = did_you_mean(path.name, beside)
+        raise StudyError(f"{name}: there is no such study file.{hint}")
+    listing = ", ".join(sorted(known)) or "none"
+    raise StudyError(
+        f"There is no study {name!r}.{did_you_mean(name, known)} Known studies: {listing}."
     )
 
 
@@ -217,21 +168,16 @@ def read_yaml(text: str, source: str) -> Any:
     try:
         return yaml.load(text, Loader=_StrictLoader)  # noqa: S506 - a subclass of SafeLoader
     except yaml.YAMLError as error:
-        raise StudyError(f"{source}: this is not YAML: {_yaml_problem(error)}.") from error
-    except RecursionError as error:
-        raise StudyError(
-            f"{source}: this is not YAML for people: it is nested too deeply."
-        ) from error
+        mark = getattr(error, "problem_mark", None)
+        problem = getattr(error, "problem", None) or str(error).splitlines()[0]
+        why = f"line {mark.line + 1}: {problem}" if mark else problem
+    except RecursionError:
+        why = "it is nested too deeply"
     except (ValueError, TypeError, KeyError, AttributeError) as error:
         # PyYAML lets these through for values that only look like dates and numbers, such as
         # 2026-13-01.
-        raise StudyError(f"{source}: this is not YAML: a value cannot be read: {error}.") from error
-
-
-def _yaml_problem(error: yaml.YAMLError) -> str:
-    mark = getattr(error, "problem_mark", None)
-    problem = getattr(error, "problem", None) or str(error).splitlines()[0]
-    return f"line {mark.line + 1}: {problem}" if mark else problem
+        why = f"a value cannot be read: {error}"
+    raise StudyError(f"{source}: this is not YAML: {why}.")
 
 
 def _override(document: dict[str, Any], name: str, value: Any) -> None:
@@ -265,19 +211,14 @@ def _explain(problem: ErrorDetails, document: Any, node: yaml.Node | None, sourc
     allowed."""
     kind, context = problem["type"], problem.get("ctx", {})
     key = (context["key"],) if kind == base.UNKNOWN_KEY else ()
-    path, value = _locate((*problem["loc"], *key), document, kind in ("missing", base.UNKNOWN_KEY))
-    line = _line_of(path, node)
+    location = (*problem["loc"], *key)
+    path, value, line = _locate(location, document, node, kind in ("missing", base.UNKNOWN_KEY))
     where = (f"{source}:{line}: " if line else f"{source}: ") if source else ""
     name = _path_text(path) or "the study"
     match kind:
         case base.UNKNOWN_KEY:
             known = context["known"]
-            inner = [
-                f"{part}.{name}"
-                for part, field in Study.model_fields.items()
-                if name in getattr(field.annotation, "model_fields", ())
-            ]
-            hint = f" Did you mean `{inner[0]}`?" if inner else did_you_mean(context["key"], known)
+            hint = did_you_mean(context["key"], known)
             return f"{where}Unknown key `{name}`.{hint} Allowed keys here: {', '.join(known)}."
         case "missing":
             sentence = " is missing."
@@ -296,11 +237,19 @@ def _explain(problem: ErrorDetails, document: Any, node: yaml.Node | None, sourc
         case "string_pattern_mismatch":
             sentence = f" is {value!r}; it must match {context['pattern']}."
         case _:
-            needed = PLAIN_WORDS.get(kind) or problem["msg"].replace(
-                "Input should be", "it must be"
-            )
-            sentence = f" is {_shown(value)}; {needed[0].lower()}{needed[1:]}."
+            sentence = f" is {_shown(value)}; {needed_by(problem)}."
     return f"{where}{name}{sentence}"
+
+
+def needed_by(problem: ErrorDetails) -> str:
+    """What is allowed in place of a value that pydantic refuses."""
+    sort, _, what = problem["type"].partition("_")
+    if sort in PLAIN_WORDS and what in ("type", "parsing", "attributes_type", "from_float"):
+        return f"it must be {PLAIN_WORDS[sort]}"
+    if problem["type"] == "too_short":
+        return "it must not be empty"
+    said = problem["msg"].replace("Input should be", "it must be")
+    return said[0].lower() + said[1:]
 
 
 def _shown(value: Any) -> str:
@@ -311,15 +260,15 @@ def _shown(value: Any) -> str:
 
 
 def _locate(
-    location: tuple[int | str, ...], document: Any, names_a_key: bool
-) -> tuple[list[int | str], Any]:
-    """Key path and value of a problem; steps that are pydantic's own names for union members are
-    left out.
+    location: tuple[int | str, ...], document: Any, node: yaml.Node | None, names_a_key: bool
+) -> tuple[list[int | str], Any, int | None]:
+    """Key path and value of a problem, and the line of its key, or of the nearest mapping around it
+    that the file has; steps that are pydantic's own names for union members are left out.
 
     names_a_key: the last step is a key of the file, even if the file does not have it.
     """
     path: list[int | str] = []
-    value = document
+    value, line = document, None
     for i, step in enumerate(location):
         absent = names_a_key and i == len(location) - 1
         if isinstance(value, dict) and (step in value or absent):
@@ -329,32 +278,22 @@ def _locate(
         else:
             continue
         path.append(step)
-    return path, value
+        key, node = _below(node, step)
+        line = key.start_mark.line + 1 if key else line
+    return path, value, line
+
+
+def _below(node: yaml.Node | None, step: int | str) -> tuple[yaml.Node | None, yaml.Node | None]:
+    """What begins a part of a node, and the part; None for both where it has none."""
+    if isinstance(node, yaml.SequenceNode) and isinstance(step, int):
+        return node.value[step], node.value[step]
+    pairs = node.value if isinstance(node, yaml.MappingNode) else ()
+    return next(((key, part) for key, part in pairs if key.value == str(step)), (None, None))
 
 
 def _path_text(path: Sequence[int | str]) -> str:
     text = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in path)
     return text.removeprefix(".")
-
-
-def _line_of(path: Sequence[int | str], node: yaml.Node | None) -> int | None:
-    """Line of a key, or of the nearest mapping around it that the file has."""
-    line = None
-    for step in path:
-        if isinstance(node, yaml.MappingNode):
-            entries = [(key, value) for key, value in node.value if key.value == str(step)]
-            if not entries:
-                break
-            key, node = entries[0]
-            line = key.start_mark.line + 1
-        elif (
-            isinstance(node, yaml.SequenceNode) and isinstance(step, int) and step < len(node.value)
-        ):
-            node = node.value[step]
-            line = node.start_mark.line + 1
-        else:
-            break
-    return line
 
 
 @cache

@@ -110,33 +110,15 @@ def objective_problem(
     A factor can only be bounded from below, as the load to be borne; the knob, which is sought,
     cannot be bounded, nor can what is searched by the objectives: the rate, or None.
     """
-    if searched in factors:
+    if searched and (searched in factors or searched in objectives):
+        return f"searches workload.{searched}, which then is neither a factor nor an objective"
+    if knob in objectives:
+        return f"has an objective on {knob}, the knob, which is what is sought; bound responses"
+    loads = set(objectives) & set(factors)
+    if unbounded := [name for name in loads if objectives[name].at_least is None]:
         return (
-            f"has a factor {searched} and a workload.{searched} that is searched; it is one of them"
+            f"has an objective on {unbounded[0]}: of a factor give at_least, the load to be borne"
         )
-    if searched in objectives:
-        return (
-            f"has an objective on {searched}, which is searched; bound responses, such as "
-            "latency_p99_ms"
-        )
-    if searched and not set(objectives) - set(factors):
-        return (
-            f"searches the {searched} and has no objectives to meet, such as latency_p99_ms: "
-            "{at_most: 50}"
-        )
-    for name, objective in objectives.items():
-        if name == knob:
-            return (
-                f"has an objective on {name}, the knob, which is what is sought; bound responses "
-                "and loads"
-            )
-        if name in factors and objective.at_least is None:
-            return (
-                f"has an objective on the factor {name} without at_least: the load that has to be "
-                "borne"
-            )
-    if objectives and set(objectives) <= set(factors):
-        return (
-            "has objectives on factors alone; bound at least one response, such as latency_mean_ms"
-        )
+    if (objectives or searched) and set(objectives) == loads:
+        return "has no objectives to meet; bound a response, such as latency_p99_ms: {at_most: 50}"
     return None

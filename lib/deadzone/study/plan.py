@@ -4,7 +4,7 @@ handed its own.
 Trials in order, with what, where and under which limits.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -134,22 +134,18 @@ def plan_of(study: Study, folder: Path = Path()) -> Plan:
         targets=_targets(study, folder, planned, services),
         services=services,
         design=study.design,
-        warning=" ".join(
-            filter(None, (_of_workload(study, planned), _not_adaptive(study, planned)))
-        ),
+        warning=" ".join(filter(None, _warnings(study, planned))),
     )
 
 
-def _of_workload(study: Study, planned: Sequence[Treatment]) -> str:
-    """What to know of the workload, as the pack that brings it says."""
-    warning = packs.kind_of("workloads", study.workload.kind).warning
-    return str(packs.load(warning)(study, planned)) if warning else ""
-
-
-def _not_adaptive(study: Study, planned: Sequence[Treatment]) -> str:
-    """What to know where a sweep is to be adaptive and cannot be."""
+def _warnings(study: Study, planned: Sequence[Treatment]) -> Iterator[str]:
+    """What to know of the workload, as the pack that brings it says, and of a sweep that is to be
+    adaptive and cannot be."""
+    if warning := packs.kind_of("workloads", study.workload.kind).warning:
+        yield str(packs.load(warning)(study, planned))
     problem = design.why_no_choice(study, planned) if study.design.kind == "adaptive" else None
-    return _("{problem} All levels are measured instead.", problem=problem) if problem else ""
+    if problem:
+        yield _("{problem} All levels are measured instead.", problem=problem)
 
 
 def _services(study: Study) -> dict[str, PlannedService]:

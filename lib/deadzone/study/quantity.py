@@ -177,22 +177,8 @@ def size_text(size: float) -> str:
     return f"{number(size / scale)} {unit}"
 
 
-@dataclass(frozen=True)
-class RequiredRate:
-    """What must be sustained: so many bytes in so long a time [s]. text: as it was written."""
-
-    size: int
-    within_s: float
-    text: str
-
-    @property
-    def bytes_s(self) -> float:
-        """The throughput that is needed [bytes/s]."""
-        return self.size / self.within_s
-
-
-def parse_rate(text: str) -> RequiredRate:
-    """A required rate from its text: `20 MB in 1 s`.
+def parse_rate(text: str) -> float:
+    """The throughput that must be sustained [bytes/s], from a text: `20 MB in 1 s`.
 
     Raises ValueError, with the remedy, if it is none.
     """
@@ -204,7 +190,7 @@ def parse_rate(text: str) -> RequiredRate:
         size = parse_size(match[1])
     except ValueError as error:
         raise ValueError(f"{error}{remedy}") from error
-    within_s = float(f"{float(match[2]) * SECONDS[match[3]]:.12g}")
+    within_s = float(match[2]) * SECONDS[match[3]]
     if size <= 0 or within_s <= 0:
         raise ValueError(f"is {text!r}; both the size and the time must be above 0")
-    return RequiredRate(size, within_s, text.strip())
+    return size / within_s

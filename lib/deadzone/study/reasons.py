@@ -10,63 +10,30 @@ from typing import Any
 from deadzone.language.messages import LANGUAGES, N_, Message, join, say, spoken
 
 REASONS = {
-    "opening": N_(
-        "The sweep begins over the whole range of {knob}: {n:count} of these levels are still to "
-        "be measured."
-    ),
-    "noise": N_(
-        "The levels of {knob} that take least time are repeated, for the noise of a trial is not "
-        "known yet."
-    ),
+    "opening": N_("The sweep begins with {n:count} of these levels over the range of {knob}."),
+    "noise": N_("The levels of {knob} that take least time are repeated, to learn the noise."),
     "edge": N_("Trials fail at some levels of {knob}; its edge is looked for."),
     "most": N_("Trials at {levels} of {knob} are expected to tell most per second."),
     "known": N_("What was asked is known with {certainty:percent}."),
-    "not_worth": N_(
-        "No further trial is worth its time: each is expected to tell less than {least:number} "
-        "nats."
-    ),
+    "not_worth": N_("No trial is worth its time: each tells less than {least:number} nats."),
     "all_failed": N_("All {n:count} trials failed, so no further one is proposed."),
     "unfitted": N_("No curve can be fitted: {problem}"),
     "open_label": N_(
-        "What the phase of {knob} from {low} to {high} is ({probability:probability} sure)."
+        "What the phase of {knob} from {low} to {high} is ({probability:probability})."
     ),
-    "load_opening": N_("Begins with the {n} settings at {rate:count}/s, the load to be borne."),
-    "at_edge": N_("Where it is least sure whether all objectives are met."),
-    "open_cell": N_("Whether {knob} {pool:count} meets all objectives at {rates}/s."),
-    "edge_known": N_("Up to which of {n} rates each setting meets all objectives is known."),
     "open_joint": N_("Where between {low} and {high} of {knob} a phase begins."),
-    "open_odd": N_(
-        "Whether the one trial at {level} of {knob} is odd, or a short phase begins there."
-    ),
-    "open_between": N_(
-        "Whether a phase begins near {knob} {levels}: its neighbours are more than "
-        "{resolution:percent} away."
-    ),
-    "open_setting": N_(
-        "Whether the setting is good enough: it is expected to lose {loss:percent}, and "
-        "{wanted:percent} was asked."
-    ),
+    "open_odd": N_("Whether {level} of {knob}, tried once, is odd or a short phase begins there."),
+    "open_between": N_("Whether a phase begins near {knob} {levels}, within {resolution:percent}."),
+    "open_setting": N_("The setting may lose {loss:percent}, and {wanted:percent} was asked."),
     "open_cheaper": N_("Whether {level} of {knob} is as good as the best."),
     "in_slice": N_("At {slice}: {said}"),
-    "all_slices": N_(
-        "No further trial is worth its time at any of {n:count} combinations of the other factors."
-    ),
-    "budget_spent": N_(
-        "The time given for the trials, {budget_s:count} s, is spent after {n:count} of them."
-    ),
+    "all_slices": N_("No trial is worth its time at any of {n:count} combinations of the others."),
+    "budget_spent": N_("The time of {budget_s:count} s is spent after {n:count} trials."),
     "still_open": N_("Still open: {question}"),
-    "as_long": N_(
-        "{n:count} trials were measured, which took as long as the whole grid or are twice as many."
-    ),
+    "as_long": N_("{n:count} trials took as long as the whole grid or are twice as many."),
     "next": N_("The next {n:count} trials would take about {cost_s:number} s."),
-    "search": N_(
-        "The highest rate that meets the objectives is searched; settings that were searched least "
-        "come first."
-    ),
-    "searches_done": N_(
-        "At each of {settings:count} settings the highest rate that meets the objectives was found "
-        "{n:count} times."
-    ),
+    "search": N_("The highest rate that meets the objectives is searched, least searched first."),
+    "searches_done": N_("At each of {settings:count} settings {n:count} searches have ended."),
     "open_search": N_(
         "{n} search at {setting} has not ended.", "{n} searches at {setting} have not ended."
     ),

@@ -242,12 +242,6 @@ FEWEST_TO_CHOOSE = 4
 def nothing_to_choose(knob: str, scale: KnobScale) -> Message | None:
     """Why an adaptive sweep cannot choose among the levels of a knob; None where it can."""
     count = len(set(scale.positions.values()))
-    if scale.kind == WORDS:
-        return _(
-            "The levels of {knob} are words; an adaptive sweep needs numbers, between which phases "
-            "may begin.",
-            knob=knob,
-        )
     if count < FEWEST_TO_CHOOSE:
         return _(
             "{knob} has {n:count} levels that are numbers; an adaptive sweep needs at least "

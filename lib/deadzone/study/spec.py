@@ -1,6 +1,5 @@
 """The study: a question with its workload, target, factors, design, response and goal."""
 
-import contextlib
 from typing import Annotated, Any, ClassVar, Literal, cast
 
 from pydantic import BeforeValidator, Field, ValidationInfo, field_validator, model_validator
@@ -17,14 +16,13 @@ from deadzone.study.factors import (
     FactorLevel,
     FactorName,
     LevelsFactorSpec,
+    as_bytes,
 )
 from deadzone.study.finding_keys import FINDINGS
 from deadzone.study.levels import AUTO, NONE, Level, format_level, is_number
 from deadzone.study.objective_specs import Column, ObjectiveSpec, in_own_units, objective_problem
 from deadzone.study.profile_specs import ProfilesSpec
-from deadzone.study.quantity import as_size
 from deadzone.study.scales import WORDS, scale_of
-from deadzone.study.search_specs import CAPACITY, RateSearchSpec
 from deadzone.study.service_specs import (
     ENVIRONMENT,
     EnvironmentName,
@@ -34,6 +32,7 @@ from deadzone.study.service_specs import (
 )
 from deadzone.study.target_specs import AnyTarget, LocalTargetSpec
 from deadzone.study.until_specs import Seconds, UntilSpec
+from deadzone.study.workload_spec import CAPACITY, RateSearchSpec
 from deadzone.study.workload_specs import AnyWorkload
 
 CONVENTIONAL_UNITS = {
@@ -247,9 +246,8 @@ class Study(Spec):
     @field_validator("accept")
     @classmethod
     def _known_findings(cls, accept: dict[str, str]) -> dict[str, str]:
-        known = FINDINGS
         for key in accept:
-            check_known(ValueError, f"{key!r} is no finding", key, known, "Findings are")
+            check_known(ValueError, f"{key!r} is no finding", key, FINDINGS, "Findings are")
         return accept
 
     @model_validator(mode="before")
@@ -257,21 +255,18 @@ class Study(Spec):
     def _as_it_follows(cls, document: Any) -> Any:
         """Environments are a factor of their own, with all of them as levels, and the response of a
         study that searches the rate is what is found, unless the study says otherwise."""
-        match document:
-            case {"environments": dict(environments)} if environments:
-                factors, design = document.get("factors") or {}, document.get("design") or {}
-                readable = isinstance(factors, dict) and isinstance(design, dict)
-                if readable and ENVIRONMENT not in factors and design.get("kind") != "list":
-                    document = {
-                        **document,
-                        "factors": {**factors, ENVIRONMENT: [*map(str, environments)]},
-                    }
+        if not isinstance(document, dict):
+            return document
+        parts = [document.get(key) or {} for key in ("environments", "factors", "design")]
+        environments, factors, design = parts
+        readable = all(isinstance(part, dict) for part in parts) and environments
+        if readable and ENVIRONMENT not in factors and design.get("kind") != "list":
+            levels = {ENVIRONMENT: [*map(str, environments)]}
+            document = {**document, "factors": {**factors, **levels}}
         match document:
             case {"workload": {"rate": dict()}} if document.get("response") is None:
-                return {
-                    **document,
-                    "response": {"name": CAPACITY, "unit": "requests/s", "goal": "max"},
-                }
+                response = {"name": CAPACITY, "unit": "requests/s", "goal": "max"}
+                return {**document, "response": response}
         return document
 
     @field_validator("factors")
@@ -310,16 +305,11 @@ class Study(Spec):
 
     def _check_services(self) -> None:
         """Every environment that is a level exists, and says how its service is reached."""
-        factor = self.factors.get(ENVIRONMENT)
-        levels = [*(getattr(factor, "levels", None) or ())]
+        levels = [*(getattr(self.factors.get(ENVIRONMENT), "levels", None) or ())]
         levels += [treatment.get(ENVIRONMENT) for treatment in self.design.treatments or ()]
-        for level in levels:
-            if self.environments and level not in self.environments:
-                known = ", ".join(self.environments)
-                raise ValueError(
-                    f"has the level {level!r} of environment, which is none of its environments: "
-                    f"{known}"
-                )
+        for level in levels if self.environments else ():
+            said = f"has the level {level!r} of environment, which is none of its environments"
+            check_known(ValueError, said, str(level), self.environments, "They are")
         if not self.has_service:
             if self.target.runs_services_only:
                 raise ValueError(
@@ -393,7 +383,8 @@ class Study(Spec):
         """Name of the notebook that analyses a run of the study."""
         if self.search and not self.analysis:
             return "phases"
-        named = self.analysis or ("profiles" if self.profiles else _analysis_of(self.workload.kind))
+        kind: Analysis = cast(Analysis, packs.kind_of("workloads", self.workload.kind).notebook)
+        named = self.analysis or ("profiles" if self.profiles else kind)
         of_connections = getattr(self.workload, "mode", "constant") != "constant"
         return "connections" if named == "load_test" and of_connections else named
 
@@ -401,12 +392,6 @@ class Study(Spec):
         """Unit of a factor: as declared, else what its name says by convention."""
         declared = self.factors[factor].unit if factor in self.factors else None
         return declared or CONVENTIONAL_UNITS.get(limit_named(factor))
-
-
-def _analysis_of(kind: str) -> Analysis:
-    """What analyses the run of a workload where the study does not say; others are fitted
-    phases."""
-    return cast(Analysis, packs.kind_of("workloads", kind).notebook)
 
 
 def limit_named(factor: str) -> str:
@@ -428,19 +413,13 @@ def check_level(factor: str, level: Level) -> str | None:
         may_be_none = level == NONE and not factor.endswith("_request")
         fine = may_be_none or (number > 0 if factor.startswith("cpu_") else number >= 1)
         return None if fine else f"is {format_level(level)!r}; {LIMIT_LEVELS[factor]}"
-    if factor == "threads" and level not in (NONE, AUTO):
-        whole = is_number(level) and number.is_integer() and number >= 0
-        return (
-            None
-            if whole
-            else f"is {format_level(level)!r}; a number of threads is whole, 0 or more, or auto"
-        )
+    whole = is_number(level) and number.is_integer() and number >= 0
+    if factor == "threads" and level not in (NONE, AUTO) and not whole:
+        return f"is {format_level(level)!r}; a number of threads is whole, 0 or more, or auto"
     return None
 
 
 def sized_level(factor: str, level: Level) -> Level:
     """A limit written as a size, such as 64MiB, in bytes; any other level as it is."""
-    if limit_named(factor) in ("memory_limit", "memory_request", "io_bandwidth_limit"):
-        with contextlib.suppress(ValueError):  # a word, such as none
-            level = as_size(level)
-    return level
+    is_size = limit_named(factor) in ("memory_limit", "memory_request", "io_bandwidth_limit")
+    return as_bytes(level) if is_size else level

@@ -8,10 +8,9 @@ made is a study like any other: whatever it asks for is measured and analysed th
 import re
 import shlex
 from collections.abc import Mapping, Sequence
-from itertools import takewhile
 from typing import Any
 
-from deadzone.errors import StudyError, did_you_mean, refused
+from deadzone.errors import StudyError, check_known, did_you_mean, refused
 from deadzone.study.base import COLUMN_PATTERN
 from deadzone.study.claim_sentences import parse_claim
 from deadzone.study.coresident_specs import coresident_of, limits_of_belongs
@@ -26,29 +25,19 @@ from deadzone.study.levels import (
 from deadzone.study.loading import dump_document, read_yaml
 from deadzone.study.quantity import parse_size
 
-FOR_A_SHELL = re.compile(r"(?:^|\s)(\|\|?|&&?|;|\d?>>?(?:&\d)?|<<?<?)(?=\s|$)|(\$\(|`)")
-"""What means something to a shell and nothing to the program that it would be handed to."""
-
 RANGE = re.compile(r"(-?[\d.]+?)\.\.(-?[\d.]+)")
 
 ESCAPABLE = re.compile(r"\{\{|\}\}|\{[a-z][a-z0-9_]*\}|(?<!\$)\{[A-Z][A-Za-z0-9_]*\}|\{|\}")
 """Braces of a command; only `{name}` is a placeholder, all others are the program's own, such as
 those of `${HOME}`."""
 
-QUOTED, NEXT_COMMAND = re.compile(r"'[^']*'|\"[^\"]*\"|\\."), re.compile(r"\S;(?=\s|$)")
-"""Outside of what is quoted, a semicolon at the end of a word begins another command."""
+SYMBOL = re.compile(r"[|&;<>()]+|.*(\$\(|`).*", re.DOTALL)
+"""A word that means something to a shell and nothing to the program that it would be handed to."""
 
-FIRST_LEVELS = re.compile(r"[\d.]+")
-"""Where a program stands, this is a level: of `-L n 1 2 4` the option takes the first alone."""
-
-OF_A_SHELL = {
-    ".", "alias", "cd", "eval", "exec", "export", "for", "if", "set", "source", "ulimit", "umask",
-    "unset", "wait", "while",
-}  # fmt: skip
-"""Commands that a shell does itself; most are no program, and none would change anything."""
-
-ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=\S*\s")
-"""Begins a line that sets a variable for a program, which a shell alone understands."""
+OF_A_SHELL = re.compile(
+    r"\.|alias|cd|eval|exec|export|for|if|set|source|ulimit|umask|unset|wait|while|[A-Za-z_]\w*=.*"
+)
+"""What a shell does itself: commands that are most often no program, and variables that are set."""
 
 
 LIMITS = ("cpu_limit", "memory_limit")
@@ -61,15 +50,6 @@ OPTIONS = (
 )  # fmt: skip
 """What may be asked beside the command, by the names of `deadzone try`'s options; texts are as
 typed, sentences are claims, and at is where single levels of the first parameter lie."""
-
-COMMENTS = {
-    "workload": "{name} is the level of a factor, {scratch} an empty folder of each trial.",
-    "factors": "A factor is a list of levels, or {from: 1, to: 8, step: 1}.",
-    "design": "Replicates: measured trials of each treatment; warm-up trials are not analysed.",
-    "response": "What is judged: a column of the trials, and whether min or max is better.",
-    "claims": "What is believed, judged by the run.",
-}
-"""What stands above a key in a study file that is saved."""
 
 
 def study_of_line(command: Sequence[str], asked: Mapping[str, Any], cores: int) -> dict[str, Any]:
@@ -84,23 +64,19 @@ def study_of_line(command: Sequence[str], asked: Mapping[str, Any], cores: int) 
     _check_names(argv, factors, asked)
     program = (command[0].split() or [""])[0].rsplit("/", 1)[-1]
     responses, response = _response(asked.get("response"), asked.get("goal"))
-    setup, prepare = _preparations(asked.get("setup"), asked.get("prepare"))
     is_adaptive = asked.get("adaptive") or "resolution" in asked
+    said = {key: asked.get(key) for key in ("replicates", "warmup", "timeout_s")}
     workload = {
         "kind": "command",
         "argv": argv,
-        "setup": setup,
-        "prepare": prepare,
-        "cleanup": _unmeasured(asked.get("cleanup")),
+        **{key: _unmeasured(asked.get(key)) for key in ("setup", "prepare", "cleanup")},
         "expected_exit_codes": "any" if asked.get("ignore_failure") else None,
         "output": asked.get("output"),
         "responses": responses,
     }
     design = {
         "kind": "adaptive" if is_adaptive else None,
-        "replicates": asked.get("replicates"),
-        "warmup": asked.get("warmup"),
-        "timeout_s": asked.get("timeout_s"),
+        **said,
         "budget_s": asked.get("budget"),
         "until": _given({"resolution": asked.get("resolution")}),
     }
@@ -127,12 +103,10 @@ def _given(values: Mapping[str, Any]) -> dict[str, Any]:
 def study_text(document: Mapping[str, Any], line: str, path: str) -> str:
     """A study as a file that its author goes on with. line: the command line that it does the same
     as. path: that it is written to."""
-    text = dump_document(document)
-    for key, comment in COMMENTS.items():
-        text = re.sub(rf"^{key}:", f"# {comment}\n{key}:", text, flags=re.MULTILINE)
     return (
         f"# Does the same as: {line}\n"
-        f"# Measure it and publish the report with: deadzone run {shlex.quote(path)}\n{text}"
+        f"# Measure it and publish the report with: deadzone run {shlex.quote(path)}\n"
+        f"{dump_document(document)}"
     )
 
 
@@ -145,7 +119,7 @@ def _factors(
     for i, (name, start, stop) in enumerate(scans):
         step = steps[i] if i < len(steps) else "1"
         with refused(f"-P {name} {start} {stop} -D {step}: "):
-            factors[name] = range_levels(*(_number(text) for text in (start, stop, step)))
+            factors[name] = range_levels(*map(float, (start, stop, step)))
     if len(steps) > len(scans):
         raise StudyError(f"-D {steps[-1]} has no `-P NAME FIRST LAST`.")
     for name, text in (*((name, asked[name]) for name in LIMITS if name in asked), *lists):
@@ -156,19 +130,10 @@ def _factors(
         factors[name] = levels_in(name, text, cores)
     for name in factors:
         if not NAME.fullmatch(name):
-            known, equals, given = name.partition("=")
             raise StudyError(
-                f"Levels stand apart from the name: write `-L {known} {given}`."
-                if equals
-                else f"{name!r} cannot be the name of a parameter: write letters, digits and _."
+                f"{name!r} cannot be the name of a parameter: write letters, digits and _, and "
+                f"levels apart from it: `-L threads 1,2,4`."
             )
-    if lists and FIRST_LEVELS.fullmatch(command[0]):
-        name, first = lists[-1]
-        levels = [first, *takewhile(FIRST_LEVELS.fullmatch, command)]
-        raise StudyError(
-            f"Levels have commas between: write `-L {name} {','.join(levels)}`, and `--` "
-            "before the command."
-        )
     if not factors:
         raise StudyError(
             "Nothing is varied: give levels with `-L threads 1,2,4`, `-P threads 1 8`, or "
@@ -188,13 +153,6 @@ def _written(factors: Mapping[str, tuple[Level, ...]], asked: Mapping[str, Any])
     return written
 
 
-def _number(text: str) -> float:
-    try:
-        return float(text)
-    except ValueError as error:
-        raise ValueError(f"{text!r} is no number") from error
-
-
 def levels_in(name: str, text: str, cores: int) -> tuple[Level, ...]:
     """Levels as they are typed, with commas between or as a range. Raises StudyError for other
     texts."""
@@ -210,12 +168,8 @@ def levels_in(name: str, text: str, cores: int) -> tuple[Level, ...]:
         raise StudyError(
             f"{name} {text!r}: a level is empty; write levels with commas between, such as `1,2,4`."
         )
-    for form, meant in (
-        (r"\d+-\d+", text.replace("-", "..")),
-        (r"[\d.]+(\s+[\d.]+)+", ",".join(text.split())),
-    ):
-        if re.fullmatch(form, text.strip()):
-            raise StudyError(f"{name} {text} is one level, a word: write `{meant}`.")
+    if re.fullmatch(r"[\d.]+([\s-]+[\d.]+)+", text.strip()):
+        raise StudyError(f"{name} {text} is one level, a word: write `1,2,4` or `1..8`.")
     number = re.compile(r"-?[\d.]+(e[+-]?\d+)?")
     return tuple(read_yaml(part, name) if number.fullmatch(part) else part for part in parts)
 
@@ -233,32 +187,22 @@ def _argv(command: Sequence[str], shell: str) -> list[str]:
     whole = " ".join(command)
     if shell != "none":
         return [*shlex.split(shell), "-c", _escaped(whole)]
-    parts, symbol = command, next((part for part in command if FOR_A_SHELL.fullmatch(part)), "")
-    if len(command) == 1:
-        parts, symbol = _split(whole), _for_a_shell(whole)
-    if ASSIGNMENT.match(whole):
-        raise StudyError(f"To set a variable write `env {whole}`, or add `--shell sh` before `--`.")
-    if symbol:
+    parts = _words(whole) if len(command) == 1 else command
+    words = [part for part in parts if SYMBOL.fullmatch(part)]
+    words += [part for part in parts[:1] if OF_A_SHELL.fullmatch(part)]
+    if words:
         raise StudyError(
-            f"{symbol!r} means something to a shell only: add `--shell sh` before `--`."
-        )
-    if parts and parts[0] in OF_A_SHELL:
-        raise StudyError(
-            f"{parts[0]!r} is a command of the shell and no program: add `--shell sh` before `--`."
+            f"{words[0]!r} means something to a shell only: add `--shell sh` before `--`."
         )
     return [_escaped(part) for part in parts]
 
 
-def _for_a_shell(text: str) -> str:
-    """What of a line means something to a shell only; empty where nothing does."""
-    if mark := FOR_A_SHELL.search(text):
-        return mark.group(0).strip()
-    return ";" if NEXT_COMMAND.search(QUOTED.sub("", text)) else ""
-
-
-def _split(text: str) -> list[str]:
+def _words(text: str) -> list[str]:
+    """The words of a line as a shell parts them, its symbols as words of their own."""
+    words = shlex.shlex(text, posix=True, punctuation_chars=True)
+    words.whitespace_split, words.commenters = True, ""
     try:
-        return shlex.split(text)
+        return list(words)
     except ValueError as error:
         raise StudyError(f"The command {text!r} cannot be read: {str(error).lower()}.") from error
 
@@ -268,27 +212,16 @@ def _escaped(text: str) -> str:
     return ESCAPABLE.sub(lambda match: match[0] * 2 if match[0] in "{}" else match[0], text)
 
 
-def _preparations(
-    setup: str | None, prepare: str | None
-) -> tuple[list[str] | None, list[str] | None]:
-    """What runs once before the sweep, and before each trial.
-
-    A setup that names a parameter is another one for each of its levels, so in a sweep of mixed
-    order it belongs before each trial.
-    """
-    if setup and placeholders(_escaped(setup)):
-        setup, prepare = None, f"{setup} && {prepare}" if prepare else setup
-    return _unmeasured(setup), _unmeasured(prepare)
-
-
 def _unmeasured(text: str | None) -> list[str] | None:
     """A command that is not measured, and so may be a line for a shell; None where there is
     none."""
     if not text:
         return None
-    if _for_a_shell(text) or ASSIGNMENT.match(text) or "$" in text:
+    words = _words(text)
+    is_for_a_shell = any(map(SYMBOL.fullmatch, words)) or any(map(OF_A_SHELL.fullmatch, words[:1]))
+    if "$" in text or is_for_a_shell:
         return ["sh", "-c", _escaped(text)]
-    return [_escaped(part) for part in _split(text)]
+    return [_escaped(part) for part in words]
 
 
 def _check_names(argv: Sequence[str], factors: Mapping[str, Any], asked: Mapping[str, Any]) -> None:
@@ -297,12 +230,11 @@ def _check_names(argv: Sequence[str], factors: Mapping[str, Any], asked: Mapping
     used = dict.fromkeys(name for text in lines for name in placeholders(text))
     limits = {*LIMITS} & {*asked} | {*limits_of_belongs(asked.get("belongs", ()))}
     for name in used:
-        if name not in factors and name not in ("scratch", "inputs"):
-            raise StudyError(
-                f"{{{name}}} stands in the command, and no option gives its levels: add `-L {name} "
-                "1,2,4`, or double the braces if they are the program's "
-                f"own.{did_you_mean(name, factors)}"
-            )
+        said = (
+            f"{{{name}}} stands in the command, and no option gives its levels: add `-L {name} "
+            "1,2,4`, or double the braces if they are the program's own"
+        )
+        check_known(StudyError, said, name, (*factors, "scratch", "inputs"))
     for name in factors:
         if name not in used and name not in limits:
             raise StudyError(

@@ -1,14 +1,11 @@
 """When a sweep ends before its plan does: what is to be known, and the time it may take."""
 
-import re
 from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field
 
 from deadzone.study.base import Spec
-from deadzone.study.quantity import PRINTED_SECONDS
-
-DURATION = re.compile(r"(\d+(?:\.\d+)?)\s*(s|m|min|h)")
+from deadzone.study.quantity import PRINTED_SECONDS, read_quantity
 
 
 class UntilSpec(Spec):
@@ -36,11 +33,12 @@ def _as_seconds(value: Any) -> Any:
     """A time written as 30s, 5m or 1.5 h as its seconds; anything else stays as it is."""
     if not isinstance(value, str):
         return value
-    if not (match := DURATION.fullmatch(value.strip())):
+    read = read_quantity(value.strip())
+    if not read or read.unit not in PRINTED_SECONDS:
         raise ValueError(
             f"is {value!r}; a time is a number of seconds, or written like 30s, 5m or 1.5h"
         )
-    return float(match[1]) * PRINTED_SECONDS[match[2]]
+    return read.value * PRINTED_SECONDS[read.unit]
 
 
 Seconds = Annotated[float, BeforeValidator(_as_seconds)]

@@ -25,14 +25,9 @@ Strings = str | Sequence[str]
 Comparable = pd.DataFrame | Run | str | Path
 
 CIRCUMSTANCES = (
-    "host",
-    "cpu_model",
-    "cores_usable",
-    "memory_bytes",
-    "kernel",
-    "frequency_governor",
+    "host", "cpu_model", "cores_usable", "memory_bytes", "kernel", "frequency_governor",
     "limits_mechanism",
-)
+)  # fmt: skip
 """Entries of a run's provenance that move its numbers without being what was changed on purpose."""
 
 
@@ -106,14 +101,9 @@ def _side(source: Comparable, responses: Sequence[str], wide: str, name: str) ->
     """What is compared, with what its study says of it; a response in several columns with one row
     a trial."""
     side = _side_of(source)
-    if not wide:
-        return side
-    if len(responses) != 1:
-        raise CompareError(
-            f"The columns {wide!r} become one response, and {len(responses)} are named; give one "
-            "name for it with --response."
-        )
-    return _Side(side.name, long_table(side.trials, wide, responses[0], name))
+    if wide and len(responses) != 1:
+        raise CompareError(f"The columns {wide!r} become one response: name it with --response.")
+    return _Side(side.name, long_table(side.trials, wide, responses[0], name)) if wide else side
 
 
 def _side_of(source: Comparable) -> _Side:
@@ -140,17 +130,12 @@ def _side_of(source: Comparable) -> _Side:
 def _differing_circumstances(a: _Side, b: _Side) -> dict[str, tuple[str, str]]:
     """The circumstances that both runs recorded and that differ."""
     both = {name: (a.circumstances.get(name), b.circumstances.get(name)) for name in CIRCUMSTANCES}
-    return {
-        name: (str(before), str(after))
-        for name, (before, after) in both.items()
-        if before is not None and after is not None and before != after
-    }
+    known = {name: pair for name, pair in both.items() if None not in pair and len({*pair}) > 1}
+    return {name: (str(before), str(after)) for name, (before, after) in known.items()}
 
 
 def _listed(texts: Strings) -> list[str]:
-    are_several = isinstance(texts, Sequence) and not isinstance(texts, str)
-    listed = texts if are_several else [texts]
-    return [str(text) for text in listed if text]
+    return [str(text) for text in ([texts] if isinstance(texts, str) else texts) if text]
 
 
 def _names(a: _Side, b: _Side) -> tuple[str, str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -75,20 +75,9 @@ def Figure(
     return display.Figure.of(drawing, caption, description or caption, id=id)
 
 
-class Worded(Protocol):
-    """A result that words its own verdict: of an attribution, for one."""
-
-    @property
-    def warnings(self) -> Sequence[str]:
-        """What makes it doubtful."""
-
-    def verdict(self) -> str:
-        """The verdict in a sentence or two."""
-
-
 @with_options_of(recommend_from, "findings")
 def Verdict(
-    result: PhaseModel | PhaseModels | Recommendation | Run | SweepReport | Worded | str,
+    result: PhaseModel | PhaseModels | Recommendation | Run | SweepReport | str | Any,
     *,
     run: Run | None = None,
     warnings: Sequence[str] = (),
@@ -122,18 +111,15 @@ def Verdict(
     advice = (
         result if isinstance(result, Recommendation) else result.recommend(anyway=anyway, **options)
     )
-    return _block(advice, [*getattr(result, "warnings", ()), *warnings], **head)
+    style = "warnings" if advice.setting is None else "verdict"
+    doubts = [*advice.caveats, *getattr(result, "warnings", ()), *warnings]
+    return _said([str(advice.reason), *doubts], style, **head)
 
 
 def _said(texts: Sequence[str], style: str = "verdict", **head: Any) -> display.Verdict:
     """The block of a verdict and its doubts, each once."""
     paragraphs = tuple(map(str, dict.fromkeys(texts)))
     return display.Verdict(paragraphs, heading="Verdict", style=style, id="verdict", **head)
-
-
-def _block(advice: Recommendation, doubts: Sequence[str], **head: Any) -> display.Verdict:
-    style = "warnings" if advice.setting is None else "verdict"
-    return _said([str(advice.reason), *advice.caveats, *doubts], style, **head)
 
 
 def _of_run(analysis: Analysis) -> display.Verdict:

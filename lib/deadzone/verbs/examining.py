@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Any, ClassVar
 
 import pandas as pd
 
-from deadzone.analysis.finding import Finding
 from deadzone.analysis.findings.examining import examine as examined
 from deadzone.analysis.findings.fitting import experiment_in
 from deadzone.analysis.phases.fit import curve_of
@@ -15,25 +15,31 @@ from deadzone.analysis.phases.roles import check_column, with_index
 from deadzone.verbs.run import Run
 
 
-class Findings(tuple[Finding, ...]):
-    """Findings about an experiment, the gravest first."""
+class Rows(tuple[Any, ...]):
+    """Results, one a row of their table."""
+
+    columns: ClassVar[tuple[str, ...]]
+    line: ClassVar[str]
+    none: ClassVar[str]
 
     def summary(self) -> pd.DataFrame:
-        """One row a finding: key, severity (stops, doubts or notes), seen, mend (what to change),
-        levels, confidence."""
-        columns = ["key", "severity", "seen", "mend", "levels", "confidence"]
-        return pd.DataFrame(
-            [[getattr(finding, column) for column in columns] for finding in self], columns=columns
-        )
+        """One row each, with the columns of `columns`."""
+        rows = [[getattr(one, column) for column in self.columns] for one in self]
+        return pd.DataFrame(rows, columns=[*self.columns])
 
     def __repr__(self) -> str:
-        return (
-            "\n".join(f"{finding.severity}: {finding.sentence}" for finding in self)
-            or "Nothing was found."
-        )
+        return "\n".join(self.line.format(one=one) for one in self) or self.none
 
     def _repr_html_(self) -> str:
-        return str(self.summary().to_html(index=False)) if self else "<p>Nothing was found.</p>"
+        return str(self.summary().to_html(index=False)) if self else f"<p>{self.none}</p>"
+
+
+class Findings(Rows):
+    """Findings about an experiment, the gravest first: key, severity (stops, doubts or notes),
+    seen, mend (what to change), levels, confidence."""
+
+    columns = ("key", "severity", "seen", "mend", "levels", "confidence")
+    line, none = "{one.severity}: {one.sentence}", "Nothing was found."
 
 
 def examine(

@@ -50,22 +50,19 @@ def study_of(
         "sha256": hashlib.sha256(source.encode()).hexdigest(),
         "returns": [response] if response and response not in (*JUDGED, RESULT, SETUP) else [],
     }
-    judged = {
-        "name": response or "wall_s",
-        "unit": None if response else "s",
-        **({"goal": goal} if goal else {}),
+    judged = {"name": response or "wall_s", "unit": None if response else "s", "goal": goal}
+    written = {
+        factor: [_written(factor, level) for level in given] for factor, given in known.items()
     }
     document = {
         "study": slug(name or called),
         "workload": workload,
-        "factors": {
-            factor: [_written(factor, level) for level in given] for factor, given in known.items()
-        },
-        "response": judged,
+        "factors": written,
+        "response": {key: value for key, value in judged.items() if key != "goal" or value},
     }
     study = parse_study(document, "", changed)
     in_python = {
-        factor: {level_name(_written(factor, level)): level for level in given}
+        factor: dict(zip(map(level_name, written[factor]), given, strict=True))
         for factor, given in known.items()
     }
     assert isinstance(study.workload, PythonWorkloadSpec)
@@ -92,17 +89,13 @@ def _written(factor: str, level: Any) -> Any:
 def _check_arguments(function: Callable[..., Any], levels: Mapping[str, Sequence[Any]]) -> None:
     """Raise StudyError where the function does not take the levels as keyword arguments, or needs
     more than them."""
-    arguments = {
-        name: given[0] for name, given in levels.items() if name not in LocalTarget.factors
-    }
+    arguments = {name: of[0] for name, of in levels.items() if name not in LocalTarget.factors}
     try:
         inspect.signature(function).bind(**arguments)
     except TypeError as error:
-        named = getattr(function, "__name__", "The function")
         raise StudyError(
-            f"{named} cannot be called with the levels as keyword arguments: {error}. Deadzone "
-            f"puts {', '.join(LocalTarget.factors)} in force itself; for other arguments give "
-            "levels, or functools.partial."
+            f"The function cannot be called with the levels as keyword arguments: {error}. For "
+            "other arguments use functools.partial."
         ) from error
     except ValueError:  # some of C do not say what they take
         return

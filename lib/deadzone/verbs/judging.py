@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 
 import pandas as pd
 
-from deadzone.analysis.claims.judging import ClaimVerdict
 from deadzone.analysis.claims.judging import judge as judged
 from deadzone.analysis.claims.measured import Measured
 from deadzone.analysis.hypothesis_tests.holm import CONFIDENCE
@@ -18,27 +17,18 @@ from deadzone.study.claim_sentences import parse_claim
 from deadzone.study.claims import check_claims
 from deadzone.study.direction import direction_of, unit_of_cells
 from deadzone.study.scales import levels_in
+from deadzone.verbs.examining import Rows
 from deadzone.verbs.run import Run
 
 Claim = str | Mapping[str, object]
 
 
-class JudgedClaims(tuple[ClaimVerdict, ...]):
-    """The verdicts on claims, in their order."""
+class JudgedClaims(Rows):
+    """The verdicts on claims, in their order: name, claim, verdict, found (what the trials say),
+    confidence."""
 
-    def summary(self) -> pd.DataFrame:
-        """One row a claim: name, claim, verdict, found (what the trials say), confidence,
-        more_trials (that would decide)."""
-        columns = ["name", "claim", "verdict", "found", "confidence", "more_trials"]
-        rows = [[getattr(verdict, column) for column in columns] for verdict in self]
-        return pd.DataFrame(rows, columns=columns)
-
-    def __repr__(self) -> str:
-        lines = [f"{verdict.verdict}: {verdict.claim} {verdict.found}" for verdict in self]
-        return "\n".join(lines) or "No claims."
-
-    def _repr_html_(self) -> str:
-        return str(self.summary().to_html(index=False))
+    columns = ("name", "claim", "verdict", "found", "confidence")
+    line, none = "{one.verdict}: {one.claim} {one.found}", "No claims."
 
 
 def judge(

@@ -192,16 +192,7 @@ class Run:
         return SweepReport(analyse(self.source, **options))
 
     def __repr__(self) -> str:
-        return "\n".join(f"{name}: {value}" for name, value in self._facts().items())
-
-    def _repr_html_(self) -> str:
-        return pd.DataFrame(self._facts().items()).to_html(header=False, index=False)
-
-    def _facts(self) -> dict[str, Any]:
-        if self.is_table:
-            return {"table": self.name, "trials": len(self.trials)}
-        row = _row(self.stored)
-        return {name: row[name] for name in COLUMNS}
+        return f"{self.name}: {len(self.trials)} trials over {self.knob}"
 
 
 def load_run(

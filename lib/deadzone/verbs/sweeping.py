@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, cast
 
 from deadzone import places
 from deadzone.errors import StudyError, check_known
 from deadzone.run.sweep.progress import Progress, progress_on
 from deadzone.store.provenance import usable_cores
 from deadzone.store.run import RunFolder
-from deadzone.study.design import coming_answer
 from deadzone.study.levels import format_level
 from deadzone.study.loading import parse_study
 from deadzone.study.plan import Plan
@@ -22,18 +21,9 @@ from deadzone.verbs.studies import changed_by, load_study
 if TYPE_CHECKING:
     import pandas as pd
 
-    from deadzone.run.sweep.opening import OpenRun
     from deadzone.verbs.run import Run
 
 Levels = Mapping[str, Sequence[Any] | str]
-
-
-class OfRun(NamedTuple):
-    """Which run records the trials: a new one, and its name if it is given one, or an interrupted
-    one."""
-
-    run_id: str | None = None
-    resume: str | None = None
 
 
 def sweep(
@@ -83,73 +73,38 @@ def sweep(
     >>> run.trials[["n", "wall_s", "setup_s", "result"]]  # doctest: +SKIP
     >>> sweep(["xz", "-T{threads}", "-k", "-f", "input"], {"threads": [1, 2, 4]}).recommend()  # doctest: +SKIP
     """  # noqa: E501
+    from deadzone.run.sweep.opening import OpenRun, open_run, planned
+
     asked = {"replicates": replicates, "warmup": warmup, "timeout_s": timeout_s}
     design |= {key: value for key, value in asked.items() if value is not None}
     design = changed_by(overrides, design)
-    of_run = OfRun(run_id, resume)
-    judged = {"response": response, "goal": goal}
-    if callable(source):
-        opened = _of_function(
-            source, levels or {}, of_run, {**judged, "name": name}, _adaptive(adaptive, design)
-        )
-    elif levels is not None:
-        named = {**judged, "name": name, "adaptive": adaptive}
-        opened = _of_command(source, levels, of_run, {**named, **design})
+    named = {"name": name, "response": response, "goal": goal}
+    study: Study | None
+    if levels is not None and not callable(source):
+        study = _study_of_command(source, levels, {**named, "adaptive": adaptive, **design})
     else:
-        changed = {
-            f"response.{key.replace('response', 'name')}": value
-            for key, value in judged.items()
-            if value
-        }
-        opened = _opened(source, of_run, _adaptive(adaptive, {**design, **changed}))
-    measure_opened(opened, Progress() if quiet else progress_on())
+        design |= {"design.kind": "adaptive"} if adaptive else {}
+        if callable(source):
+            from deadzone.verbs.functions import study_of
+
+            study = study_of(source, levels or {}, **named, **design)
+        else:
+            judged = {"response.name": response, "response.goal": goal}
+            design |= {key: value for key, value in judged.items() if value}
+            study = source if isinstance(source, Study) else None
+    if study is None and isinstance(source, str | Path) and "\n" not in str(source):
+        opened = open_run(str(source), design, resume=resume, run_id=run_id)
+    else:
+        plan, runs = (
+            planned(study or load_study(cast("Any", source), design), Path.cwd()),
+            places.runs_folder(),
+        )
+        run = RunFolder.find(runs, resume) if resume else RunFolder.create(runs, plan.study, run_id)
+        opened = OpenRun(plan, run)
+    measure(opened.plan, opened.run, Progress() if quiet else progress_on())
     from deadzone.verbs.run import Run  # what analyses is loaded when something is analysed
 
     return Run(opened.run.folder)
-
-
-def _adaptive(adaptive: bool, design: Mapping[str, Any]) -> dict[str, Any]:
-    return {**design, "design.kind": "adaptive"} if adaptive else dict(design)
-
-
-def _of_function(
-    function: Callable[..., Any],
-    levels: Levels,
-    of_run: OfRun,
-    named: Mapping[str, Any],
-    design: Mapping[str, Any],
-) -> OpenRun:
-    from deadzone.run.sweep.opening import planned
-    from deadzone.verbs.functions import study_of
-
-    return _run_of(planned(study_of(function, levels, **named, **design), Path.cwd()), of_run)
-
-
-def _opened(source: Any, of_run: OfRun, design: Mapping[str, Any]) -> OpenRun:
-    from deadzone.run.sweep.opening import open_run, planned
-
-    if isinstance(source, str | Path) and "\n" not in str(source):
-        return open_run(str(source), design, resume=of_run.resume, run_id=of_run.run_id)
-    study = source if isinstance(source, Study) else load_study(source, design)
-    return _run_of(planned(study, Path.cwd()), of_run)
-
-
-def _run_of(plan: Plan, of_run: OfRun) -> OpenRun:
-    """A new run of a plan, or the one to go on with."""
-    from deadzone.run.sweep.opening import OpenRun
-
-    runs = places.runs_folder()
-    if of_run.resume:
-        return OpenRun(plan, RunFolder.find(runs, of_run.resume))
-    return OpenRun(plan, RunFolder.create(runs, plan.study, of_run.run_id))
-
-
-def measure_opened(opened: OpenRun, progress: Progress) -> None:
-    """Measure what a run lacks of its plan, after a word on what the answer will be."""
-    plan = opened.plan
-    if len(plan.treatments) < 2:
-        progress.note(coming_answer(plan.study, plan.treatments))
-    measure(plan, opened.run, progress)
 
 
 def measure(plan: Plan, run: RunFolder, progress: Progress) -> None:
@@ -171,9 +126,7 @@ def measure(plan: Plan, run: RunFolder, progress: Progress) -> None:
     run_sweep(plan, run, progress, trials_of(plan, proposer, progress), judge)
 
 
-def _of_command(command: Any, levels: Levels, of_run: OfRun, design: dict[str, Any]) -> OpenRun:
-    from deadzone.run.sweep.opening import planned
-
+def _study_of_command(command: Any, levels: Levels, design: dict[str, Any]) -> Study:
     if isinstance(command, str) or not isinstance(command, Sequence):
         raise StudyError(
             "Levels belong to a command as a list, such as ['xz', '-T{threads}', 'input']."
@@ -185,8 +138,7 @@ def _of_command(command: Any, levels: Levels, of_run: OfRun, design: dict[str, A
     limits = {name for name in LIMITS if f"{{{name}}}" not in words} & {*texts}
     lists = [(name, text) for name, text in texts.items() if name not in limits]
     asked = {**design, "lists": lists, **{name: texts[name] for name in limits}}
-    study = parse_study(study_of_line(words, asked, usable_cores()), "")
-    return _run_of(planned(study, Path.cwd()), of_run)
+    return parse_study(study_of_line(words, asked, usable_cores()), "")
 
 
 def _text_of(levels: Sequence[Any] | str) -> str:

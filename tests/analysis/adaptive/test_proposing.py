@@ -188,7 +188,8 @@ def test_to_decide_the_setting_alone_takes_no_more_than_to_decide_all():
 
 
 @pytest.mark.parametrize(
-    ("levels", "words"), [(["gzip", "xz", "zstd", "lz4"], "are words"), ([1, 2, 4], "at least 4")]
+    ("levels", "words"),
+    [(["gzip", "xz", "zstd", "lz4"], "n has 0 levels"), ([1, 2, 4], "at least 4")],
 )
 def test_levels_among_which_nothing_can_be_chosen_are_refused(levels, words):
     with pytest.raises(PhaseError, match=words):

@@ -1,7 +1,5 @@
 """Trials with a planted truth, as claims are judged by."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np

@@ -1,6 +1,6 @@
 import pytest
 
-from deadzone.analysis.claims.verdicts import ClaimTest, more_trials, verdicts
+from deadzone.analysis.claims.verdicts import ClaimTest, verdicts
 
 
 def test_holm_steps_down_over_all_claims_of_a_study():
@@ -22,11 +22,3 @@ def test_what_was_not_tested_takes_no_share_of_the_error():
 def test_a_weaker_form_is_said_only_where_the_claim_is_neither_shown_nor_refuted():
     assert verdicts([ClaimTest(0.4, 0.6, 0.001)])[0][0] == "partly"
     assert verdicts([ClaimTest(0.001, 0.9, 0.001)])[0][0] == "supported"
-
-
-def test_more_trials_grow_with_the_square_of_what_is_missing():
-    """Two questions at 5 %: 1.96 standard errors are needed; at 0.98 of them it takes four times
-    the trials."""
-    assert more_trials(ClaimTest(distance=0.98, n=5), 1) == 15
-    assert more_trials(ClaimTest(distance=0.0, n=5), 1) is None
-    assert more_trials(ClaimTest(distance=0.01, n=5), 1) is None

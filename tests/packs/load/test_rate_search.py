@@ -8,13 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deadzone.analysis.adaptive.slices import bounds_of, proposer_of
+from deadzone.analysis.adaptive.slices import proposer_of
 from deadzone.errors import StudyError
 from deadzone.study.design import resolve
 from deadzone.study.loading import parse_study
 from deadzone.study.plan import plan_of
-from deadzone.study.search_specs import GENERATOR
-from deadzone_load.rate_search import capacities, searches_in
+from deadzone.study.workload_spec import GENERATOR
+from deadzone_load.rate_search import bounds_of, capacities, searches_in
 
 STUDY = """
 study: s
@@ -150,7 +150,7 @@ def test_shares_of_errors_are_objectives_as_well():
     ("rate", "objectives", "said"),
     [
         ("{find: capacity}", "{}", "has no objectives to meet"),
-        ("{find: capacity}", "{rate: {at_least: 300}}", "which is searched"),
+        ("{find: capacity}", "{rate: {at_least: 300}}", "neither a factor nor an objective"),
         ("{find: capacty}", "{latency_p99_ms: {at_most: 20}}", "capacity"),
         ("{find: capacity, within: 0.001}", "{latency_p99_ms: {at_most: 20}}", "within"),
         ("{from: 10}", "{latency_p99_ms: {at_most: 20}}", "find"),

@@ -1,10 +1,10 @@
 from deadzone.report.sweep.claims import ClaimVerdict, claims_table
 
 JUDGED = (
-    ClaimVerdict("good", "It scales", "It does", "supported", ("response",)),
-    ClaimVerdict("half", "It always scales", "Up to four", "partly", ("response", "phases")),
+    ClaimVerdict("good", "It scales", "It does", "supported"),
+    ClaimVerdict("half", "It always scales", "Up to four", "partly"),
     ClaimVerdict("open", "It is the cache", "Nothing was measured", "undecided"),
-    ClaimVerdict("bad", "It is twice as fast", "It is slower", "contradicted", ("phases",)),
+    ClaimVerdict("bad", "It is twice as fast", "It is slower", "contradicted"),
 )
 
 

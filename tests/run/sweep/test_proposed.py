@@ -105,7 +105,7 @@ def test_a_budget_ends_it_and_says_what_is_open(study):
     run = sweep(study(design={"budget_s": 0.8}, trust=NO_DOUBTS), told)
     *batches, end = run.batches()
     assert sum(one["wall_s"] for one in run.records() if one["block"] < batches[-1]["batch"]) < 0.8
-    assert "0.8 s, is spent" in reason_of(end["stopped"])
+    assert "0.8 s is spent" in reason_of(end["stopped"])
     assert any(note.startswith("Still open") for note in told.told)
 
 
@@ -157,7 +157,7 @@ def test_levels_that_are_words_are_swept_as_a_grid_and_that_is_said(write_study)
     )
     run = sweep(path, told)
     assert len(run.records()) == 6
-    (said,) = (note for note in told.told if "are words" in note)
+    (said,) = (note for note in told.told if "levels that are numbers" in note)
     assert "All levels are measured instead" in said
 
 

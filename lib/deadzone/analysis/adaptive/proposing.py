@@ -13,6 +13,7 @@ package is installed.
 Whether enough is known: what is still open of phases and setting, in sentences.
 """
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -21,7 +22,6 @@ import numpy as np
 import pandas as pd
 
 from deadzone.analysis.adaptive.gains import Coverage, Gains, gains_of
-from deadzone.analysis.adaptive.refining import levels_between
 from deadzone.analysis.phases.drift import estimate_drift
 from deadzone.analysis.phases.inference import Posterior, infer
 from deadzone.analysis.phases.intervals import curve_values, joint_interval
@@ -30,7 +30,7 @@ from deadzone.analysis.phases.prepare import CurveTrials, prepare
 from deadzone.analysis.phases.thresholds import CERTAINTY, PRACTICAL_TOLERANCE, Thresholds
 from deadzone.errors import PhaseError
 from deadzone.language.messages import Message
-from deadzone.study.levels import Level
+from deadzone.study.levels import Level, is_number
 from deadzone.study.reasons import reason
 from deadzone.study.scales import KnobScale, level_name, nothing_to_choose, scale_of
 from deadzone.study.until_specs import UntilSpec
@@ -64,6 +64,9 @@ agree."""
 
 MOST_UNSOUND = 3
 """A level that was tried so often without a sound trial is left alone."""
+
+MOST_DIGITS = 4
+"""No user sets a level with more significant digits."""
 
 
 def open_questions(
@@ -381,3 +384,49 @@ def _expected_cost(listed: _Listed, x: np.ndarray) -> np.ndarray:
     if not known.any():
         return np.ones(len(x))
     return np.exp(np.interp(x, x[known], np.log(listed.cost[known])))
+
+
+def levels_between(
+    posterior: Posterior, measured: Sequence[Level], listed: Sequence[Level], until: UntilSpec
+) -> list[Level]:
+    """The levels to add to those that were listed or measured: none without a resolution in until.
+
+    The stretch in which a joint lies is halved, at a number that people would write (golden section
+    and bisection tell no more of a joint than its two sides: Kiefer 1953, Proceedings of the
+    American Mathematical Society 4, 502-506). A knob that was listed in whole numbers stays one.
+
+    measured: levels of the posterior, increasing. listed: as in the study.
+    """
+    if until.resolution is None:
+        return []
+    whole = all(float(level).is_integer() for level in (*listed, *measured) if is_number(level))
+    levels: list[Level] = []
+    for first, stop, label in runs(
+        decode(step_probabilities(posterior.pieces, len(posterior.x) - 1))
+    )[1:]:
+        low, high = joint_interval(posterior.pieces, first, stop, label, until.certainty)
+        stretch = [
+            float(level) for level in measured[max(low - 1, 0) : high + 2] if is_number(level)
+        ]
+        levels += _halved(stretch, until.resolution, whole)
+    return list(dict.fromkeys(levels))
+
+
+def _halved(stretch: Sequence[float], resolution: float, whole: bool) -> Iterator[Level]:
+    for low, high in pairwise(stretch):
+        if low > 0 and high - low > resolution * low:
+            if whole and high - low > 1:
+                yield round((low + high) / 2)
+            elif not whole:
+                yield from _shortest_between(low, high)
+
+
+def _shortest_between(low: float, high: float) -> Iterator[float]:
+    """The number with the fewest digits in the middle third between two others, the nearest to
+    their middle."""
+    middle, least = (low + high) / 2, math.floor(math.log10(high))
+    for digits in range(MOST_DIGITS):
+        near = round(middle, digits - least)
+        if abs(near - middle) <= (high - low) / 6:
+            yield near
+            return

@@ -17,25 +17,66 @@ statement about geometric means.
 
 import math
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from deadzone.analysis.claims.measured import Measured, NotMeasured, missing
 from deadzone.analysis.claims.verdicts import ClaimTest
-from deadzone.analysis.claims.wording import WORK, bounds_text, cause_name, settings_text, words
 from deadzone.analysis.hypothesis_tests.holm import all_of, any_of
+from deadzone.analysis.mechanisms.causes import CAUSES
 from deadzone.analysis.objectives.cells import ERRORS, Objective, objectives_of
 from deadzone.analysis.objectives.estimates import Estimate
 from deadzone.analysis.objectives.feasibility import chance_met, errors_interval
-from deadzone.analysis.phases.quantities import level_number, number, percent, plain_name, response
-from deadzone.language.messages import _, join
+from deadzone.analysis.phases.quantities import (
+    level_number,
+    number,
+    percent,
+    plain_name,
+    response,
+    setting,
+)
+from deadzone.language.formats import exact
+from deadzone.language.messages import N_, _, join, say, spoken
 from deadzone.store.table import is_at
 from deadzone.study.claims import ClaimSpec, Ratio, place
 from deadzone.study.direction import known_goal
 from deadzone.study.levels import NONE, Level, is_number
 from deadzone.study.objective_specs import DERIVED
 from deadzone.style import PHASE_STYLES
+
+WORK = {"less_work": N_("less work"), "more_cores": N_("the same work on more cores")}
+"""The causes that CPU time alone tells apart; the others need the account of time."""
+
+
+def words(text: str | Mapping[Any, str] | None) -> str:
+    """What a claim says in the language spoken; in another where it says it in one only."""
+    if isinstance(text, Mapping):
+        return text.get(spoken()) or next(iter(text.values()), "")
+    return text or ""
+
+
+def settings_text(levels: Mapping[str, Level]) -> str:
+    """A setting in words: `threads 4` is `4 threads`."""
+    named = [setting(float(v) if is_number(v) else v, k) for k, v in levels.items()]
+    return join(named, ", ")
+
+
+def cause_name(cause: str) -> str:
+    """A cause in words."""
+    return say(WORK.get(cause) or CAUSES[cause])
+
+
+def bounds_text(ratio: Ratio) -> str:
+    """Between which bounds a ratio is claimed to be: `at least 2 times`."""
+    ends = (ratio.low, ratio.high, ratio.low_in_part or 0.0)
+    low, high, weaker = (exact(float(f"{math.exp(end):.3g}")) for end in ends)
+    if ratio.high < math.inf:
+        return _("{low} to {high} times", low=low, high=high)
+    if ratio.low_in_part is not None:
+        return _("at least {low} times, in part {weaker} times", low=low, weaker=weaker)
+    return _("at least {low} times", low=low)
 
 
 def tested(claim: ClaimSpec, measured: Measured) -> ClaimTest:
@@ -55,12 +96,12 @@ def _above(
 ) -> ClaimTest:
     """A claim that every one of some numbers is above its edge. in_part: p-value of the null that
     not even a weaker claim holds."""
-    hardest, edge = min(sides, key=lambda side: side[0].distance(side[1]))
     return ClaimTest(
         p_for=all_of([estimate.p_above(bound) for estimate, bound in sides]),
         p_against=any_of([estimate.p_below(bound) for estimate, bound in sides]),
-        p_partly=in_part, found=found, distance=hardest.distance(edge), n=hardest.n,
-    )  # fmt: skip
+        p_partly=in_part,
+        found=found,
+    )
 
 
 def _ratio(ratio: Ratio, given: Mapping[str, Level], measured: Measured) -> ClaimTest:
@@ -120,8 +161,6 @@ def _change(ratio: Ratio, change: Estimate) -> str:
 
 def _holds(claim: ClaimSpec, measured: Measured) -> ClaimTest:
     """Of a claim without a setting: that some level of the knob meets all bounds."""
-    from scipy.special import ndtri
-
     bounds, _loads = objectives_of(claim.holds or {})
     anywhere = not claim.at and measured.knob not in claim.given
     levels = measured.factors[measured.knob] if anywhere else ()
@@ -130,27 +169,23 @@ def _holds(claim: ClaimSpec, measured: Measured) -> ClaimTest:
     cases = [(at, *case) for at, case in held if case is not None]
     if not cases:
         raise NotMeasured(join([plain_name(bound.column) for bound in bounds], ", "))
-    at, sure, figures, n = max(cases, key=lambda case: min(case[1]))
-    # The distance is that, in standard errors, at which what is met with such a confidence lies
-    # from its bound.
+    at, _sure, figures = max(cases, key=lambda case: min(case[1]))
     return ClaimTest(
-        any_of([1 - min(sure) for _, sure, _, _ in cases]),
-        all_of([any_of(sure) for _, sure, _, _ in cases]),
+        any_of([1 - min(sure) for _, sure, _ in cases]),
+        all_of([any_of(sure) for _, sure, _ in cases]),
         None,
         _("With {at} it is surest: {figures}.", at=settings_text(at), figures=figures)
         if anywhere
         else _("Measured: {figures}.", figures=figures),
-        float(ndtri(min(sure))),
-        n,
     )
 
 
 def _held(
     bounds: Sequence[Objective], levels: Mapping[str, Level], measured: Measured
-) -> tuple[list[float], str, int] | None:
-    """The confidence that each bound is met at a setting, what was measured of it, and how often;
-    None if it was not."""
-    sure, parts, n = [], [], []
+) -> tuple[list[float], str] | None:
+    """The confidence that each bound is met at a setting, and what was measured of it; None if it
+    was not."""
+    sure, parts = [], []
     for bound in bounds:
         cells = measured.cells(bound.column)
         mean = cells.at(levels) if cells else None
@@ -175,8 +210,7 @@ def _held(
                 high=number(high, spread),
             )
         )
-        n.append(mean.n)
-    return sure, join(parts, "; "), min(n)
+    return sure, join(parts, "; ")
 
 
 def _ends(claim: ClaimSpec, measured: Measured) -> dict[str, str]:

@@ -166,20 +166,6 @@ class Measured:
         """The ratio that a claim bounds; None where it bounds none."""
         return ratio_of(claim, self.factors, self.knob, self.response)
 
-    def trials_of(self, claim: ClaimSpec) -> tuple[int, ...]:
-        """The numbers of the trials that a verdict on a claim rests on: of the settings it speaks
-        of, or of all that a curve has; none where the table has no numbers."""
-        if "trial" not in self.trials:
-            return ()
-        settings: list[Mapping[str, Level]] = [claim.at or {}]
-        if ratio := self.ratio_of(claim):
-            settings = [ratio.of, *ratio.than]
-        elif claim.why:
-            settings = [{self.knob: end} for end in claim.ends()]
-        there = np.any([is_at(self.trials, setting) for setting in settings], axis=0)
-        chosen = there & is_at(self.trials, claim.given)
-        return tuple(sorted(int(n) for n in self.trials["trial"][chosen]))
-
 
 class NotMeasured(Exception):
     """What a claim speaks of was not measured; its one argument says what, in words."""

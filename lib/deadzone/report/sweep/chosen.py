@@ -10,7 +10,7 @@ from deadzone.report.document.display import Block, Prose, Table
 from deadzone.report.sweep.trials import Source
 from deadzone.store.run import RunFolder
 from deadzone.study.design import Treatment
-from deadzone.study.search_specs import CAPACITY, GENERATOR
+from deadzone.study.workload_spec import CAPACITY, GENERATOR
 
 SEARCHES_TABLE = Layout(
     columns={

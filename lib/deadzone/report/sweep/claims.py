@@ -56,7 +56,7 @@ def judge_run(
     sentences, YAML or mappings, that are judged with them and not stored. A table that is no run
     has no other claims.
 
-    Raises StudyError for a claim that the run cannot test, or that contradicts another one.
+    Raises StudyError for a claim that the run cannot test.
     """
     made = RunFolder(source.folder).claims() if source.study and source.folder else []
     measured_levels = {name: levels_in(source.trials[name]) for name in (source.knob, *source.by)}
@@ -113,9 +113,7 @@ def claims_section(
     """The claims of a run with their verdicts; nothing where it has none. further: see
     `judge_run`."""
     judged = judge_run(source, analysis, further)
-    if not judged:
-        return []
-    return [section(_("What was claimed"), "heading"), claims_table(judged)]
+    return [section(_("What was claimed"), "heading"), claims_table(judged)] if judged else []
 
 
 def line(verdict: ClaimVerdict) -> str:

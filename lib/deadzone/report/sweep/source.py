@@ -21,8 +21,8 @@ from deadzone.store.tables import read_table
 from deadzone.study.direction import direction_of, unit_of_cells
 from deadzone.study.factors import FactorSpec
 from deadzone.study.levels import NONE, format_level
-from deadzone.study.search_specs import CAPACITY, GENERATOR
 from deadzone.study.spec import Study
+from deadzone.study.workload_spec import CAPACITY, GENERATOR
 
 FAILED = N_(
     "No trial of {knob} {levels} ended well ({failed:count} tried): this level of the {planned} "

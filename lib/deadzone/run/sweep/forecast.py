@@ -8,7 +8,7 @@ from statistics import fmean, median
 from typing import Any
 
 from deadzone.language.formats import duration
-from deadzone.study.design import PlannedTrial, Treatment, coming_answer
+from deadzone.study.design import PlannedTrial, Treatment
 from deadzone.study.plan import Plan
 
 UNKNOWN = "unknown: no earlier run of this study"
@@ -89,7 +89,6 @@ def preview(
     estimated_s = None if whole is None else min(whole, design.budget_s or whole)
     return {
         "study": plan.study.study,
-        "answer": coming_answer(plan.study, plan.treatments),
         "treatments": [dict(treatment.levels) for treatment in plan.treatments],
         "replicates": design.replicates,
         "warmup": design.warmup,
