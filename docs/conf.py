@@ -63,7 +63,7 @@ INSIDE = (
     r"deadzone\.report\.sweep\.(analysis\.Analysis|trials\.Source)",
     r"deadzone\.verbs\.display\.Worded",
     r"deadzone\.analysis\.objectives\.feasibility\.Feasibility",
-    r"deadzone\.analysis\.(finding\.Finding|phases\.power\.ReplicatesNeeded)",
+    r"deadzone\.analysis\.finding\.Finding",
     r"deadzone_load\.capacity\.reversal\.Reversal",
     r"deadzone_profiles\.(model\.Profile|run_profiles\.RunProfiles|pairing\.(Pair|Basis))",
     r"deadzone_services\.attribution\.(side_by_side\.Margin|environments\.Roles)",

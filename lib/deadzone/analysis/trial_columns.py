@@ -1,6 +1,8 @@
 """Columns of tables as they are on disk: marks of trials, such as `warmup` and `trusted`, that are
 booleans, numbers or words; and numbers."""
 
+import re
+
 import numpy as np
 import pandas as pd
 
@@ -65,3 +67,20 @@ def numbers(rows: pd.DataFrame, column: str) -> pd.Series:
     return pd.to_numeric(rows.get(column, pd.Series(np.nan, rows.index)), errors="coerce").astype(
         float
     )
+
+
+CANNOT_BE_NEGATIVE = re.compile(
+    r"(?i)(^|_)(s|sec|seconds|ms|us|ns|time|latency|duration|elapsed|rate|rps|tps|qps|throughput|ops|bytes|count|requests|"
+    r"[kmgt]i?b|[kmgt]?flops|per|cycles|p\d+)(_|$)"
+)
+"""Names of times, rates, sizes and counts."""
+
+
+def below_zero(table: pd.DataFrame, response: str) -> pd.Series:
+    """Which rows hold a number below zero that stands for a failed measurement: some, not most, of
+    a time, rate or count."""
+    values = numbers(table, response)
+    is_known = CANNOT_BE_NEGATIVE.search(response) and not re.search(
+        r"(?i)change|diff|delta|gain|loss", response
+    )
+    return (values < 0) & bool(is_known and 2 * (values < 0).sum() < values.notna().sum())

@@ -161,7 +161,11 @@ def _facts(answer: Answer, advice: Recommendation, frame: pd.DataFrame) -> dict[
     from deadzone.analysis.records import records
     from deadzone.report.sweep.analysis import explained_by_account
 
-    facts: dict[str, Any] = {"knob": answer.knob, "response": answer.response, "goal": answer.goal}
+    facts: dict[str, Any] = {
+        "knob": answer.factors[-1],
+        "response": answer.response,
+        "goal": answer.goal,
+    }
     facts |= {"goal_from": answer.candidates.goal_from, "phases": [], "outliers": []}
     if answer.others:
         facts["by"] = ", ".join(answer.others)

@@ -49,3 +49,12 @@ def test_where_a_level_stands_can_be_said(level):
 def test_a_place_that_cannot_be_is_refused(at, words):
     with pytest.raises(PhaseError, match=words):
         dz.fit_phases(table(), "gogc", "time_s", at=at)
+
+
+def test_a_level_that_fails_too_often_is_no_part_of_the_curve():
+    levels = [(n, 8 / min(n, 8)) for n in (1, 2, 4, 8, 16)]
+    frame = pd.concat([table(levels, status="ok")] * 4, ignore_index=True)
+    frame.loc[frame.index[frame["gogc"] == 16][:-1], "status"] = "failed"
+    model = dz.fit_phases(frame, "gogc", "time_s")
+    assert "failures_by_level" in [finding.key for finding in model.findings]
+    assert model.levels["level"].tolist() == [1, 2, 4, 8]

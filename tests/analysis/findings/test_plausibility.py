@@ -40,7 +40,7 @@ def test_a_number_below_zero_is_a_failed_measurement(response, goal):
     assert one.levels == (2048,) and "below zero in 2 trials" in one.sentence
     assert "too_short" not in told
     model = fit_phases(table, "mb", response, goal)
-    assert "2 of 10 trials have a" in " ".join(model.warnings)
+    assert "2 of 10 trials, with a" in " ".join(model.warnings)
     assert 2048 not in model.recommend().tied and -1 not in set(model.levels["mean"])
     assert answer(table, "mb", response, goal).recommend().setting == model.recommend().setting
 

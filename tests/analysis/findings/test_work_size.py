@@ -185,21 +185,8 @@ def test_no_level_of_a_size_of_work_is_recommended_and_the_curve_is(knob):
     advice = model.recommend()
     assert advice.setting is None and advice.state == "no_setting" and len(model.phases) >= 1
     assert "--role" in advice.reason
-    assert ("A unit takes" in advice.reason) == (knob != "rate")  # a load has no units of work
     as_setting = fit_phases(curve(knob, True), knob, "time_s", role="setting").recommend()
     assert as_setting.setting == 1 and not as_setting.doubt
-
-
-def test_what_a_unit_takes_is_not_told_of_a_level_that_is_doubted():
-    """Elements of a thread pool (github.com/Maratyszcza/pthreadpool/issues/49): the first level is
-    a cost of its own, not what the curve says there."""
-    table = pd.DataFrame(
-        {
-            "elements": 10.0 ** np.arange(1, 7),
-            "time_ns": [665, 1716, 14306, 140427, 926864, 10482313],
-        }
-    )
-    assert "at elements 100 and" in fit_phases(table, "elements", "time_ns").recommend().reason
 
 
 def test_what_may_be_work_is_asked_in_the_sentence_of_the_setting():

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -11,9 +9,7 @@ from deadzone.analysis.objectives.feasibility import CONFIDENCE, feasibility
 MEAN = Objective("latency_mean_ms", "at_most", 40.0)
 
 
-def table(
-    cells: dict[tuple[int, int], list[float]], column: str = "latency_mean_ms"
-) -> pd.DataFrame:
+def table(cells, column="latency_mean_ms"):
     """Trials from values by (pool, rate)."""
     rows = [
         {"pool_size": pool, "rate": rate, column: value}
@@ -62,9 +58,8 @@ def test_more_trials_of_the_same_scatter_are_surer():
 
 def test_a_largest_value_that_was_exceeded_once_is_missed():
     longest = Objective("latency_max_ms", "at_most", 100.0)
-    found = judged(
-        table({(8, 100): [60, 70, 130], (16, 100): [60, 61, 62]}, "latency_max_ms"), longest
-    )
+    cells = {(8, 100): [60, 70, 130], (16, 100): [60, 61, 62]}
+    found = judged(table(cells, "latency_max_ms"), longest)
     assert found.judged[8, 100].confidence == 0 and found.missed((8, 100)) == (longest,)
     assert found.judged[16, 100].confidence > 0.9
 
@@ -100,10 +95,8 @@ def test_errors_that_were_not_seen_are_not_ruled_out():
 )
 def test_a_trial_that_the_server_failed_misses_and_one_whose_load_was_not_made_says_nothing(error):
     trials = table(CLEAR).assign(status="ok", error=None)
-    trials.loc[trials["pool_size"] == 8, ["status", "error"]] = [
-        "failed",
-        "the server closed the port",
-    ]
+    closed = ["failed", "the server closed the port"]
+    trials.loc[trials["pool_size"] == 8, ["status", "error"]] = closed
     trials.loc[trials["pool_size"] == 16, ["status", "error"]] = ["failed", error]
     found = judged(trials, MEAN)
     assert found.judged[8, 100].confidence == 0
@@ -127,12 +120,10 @@ def test_a_confidence_means_what_it_says():
     said, true, chosen = [], [], []
     for _ in range(40):
         truth = simulated_service(rng, pools=(4.0, 8.0, 16.0, 32.0), rates=(100.0, 300.0))
-        objective = Objective(
-            "latency_mean_ms", "at_most", 1.2 * float(np.median(truth.typical_ms))
-        )
-        found = feasibility(
-            simulated_cells(truth, [objective], rng, 4, 100, has_histograms=False), [objective]
-        )
+        bound = 1.2 * float(np.median(truth.typical_ms))
+        objective = Objective("latency_mean_ms", "at_most", bound)
+        cells = simulated_cells(truth, [objective], rng, 4, 100, has_histograms=False)
+        found = feasibility(cells, [objective])
         for place, cell in found.judged.items():
             said.append(cell.confidence)
             true.append(truth.meets([objective], *place))

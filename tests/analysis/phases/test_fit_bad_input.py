@@ -50,7 +50,7 @@ def test_what_cannot_be_analysed_is_refused_with_the_reason(frame, said):
 @pytest.mark.parametrize(
     ("frame", "trials", "said"),
     [
-        (changed(2, "wall_s", np.nan), 23, "no value of"),
+        (changed(2, "wall_s", np.nan), 23, "without a value of"),
         (changed(3, "wall_s", 1e8), 24, "unit"),
         (sweep(replicates=1), 8, "one trial"),
     ],

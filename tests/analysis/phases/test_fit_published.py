@@ -43,13 +43,8 @@ def test_jittered_by_two_percent_the_16_cores_keep_their_phases():
     kept = 0
     for _ in range(5):
         found = phases(fit(range(1, 17), CORES_16 * np.exp(0.02 * rng.standard_normal(16))))
-        kept += [label for *_, label in found] == [
-            "linear",
-            "dead_zone",
-            "linear",
-            "breakthrough",
-            "plateau",
-        ]
+        labels = ["linear", "dead_zone", "linear", "breakthrough", "plateau"]
+        kept += [label for *_, label in found] == labels
     assert kept == 5
 
 

@@ -14,7 +14,7 @@ from deadzone.analysis.settings.answering import answer
 from deadzone.errors import PhaseError
 from deadzone.store.tables import read_table
 
-LEFT_OUT = "1 of 24 trials has no value of 'threads' and is left out."
+LEFT_OUT = "Left out: 1 of 24 trials, without a value of 'threads'."
 
 
 def with_knob(cell, kind=object):
@@ -43,7 +43,7 @@ def test_a_row_without_the_level_of_another_factor_is_left_out_and_said():
     frame.loc[[5, 6], "machine"] = None
     found = answer(frame, "threads", "wall_s", by=("machine",))
     assert {setting["machine"] for setting in found.candidates["setting"]} == {"A", "B"}
-    said = "2 of 48 trials have no value of 'machine' and are left out."
+    said = "Left out: 2 of 48 trials, without a value of 'machine'."
     assert said in found.notes
     assert said in fit_phases(frame, "threads", "wall_s", by="machine").warnings
 
@@ -85,5 +85,5 @@ def test_the_command_says_what_was_left_out(tmp_path, deadzone):
     frame.loc[[7, 8], "wall_s"] = np.nan
     frame.to_csv(path := tmp_path / "t.csv", index=False)
     said = deadzone("fit", path, "--knob", "threads", "--response", "wall_s")
-    assert "1 of 22 trials has no value of 'threads'" in said.out
-    assert "2 of 24 trials have no value of 'wall_s'" in said.out
+    assert "1 of 22 trials, without a value of 'threads'" in said.out
+    assert "2 of 24 trials, without a value of 'wall_s'" in said.out

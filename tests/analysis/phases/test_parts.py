@@ -5,7 +5,7 @@ import pytest
 
 from deadzone.analysis.phases import noise, priors
 from deadzone.analysis.phases.labels import decode, step_probabilities
-from deadzone.analysis.phases.noise import parabolas, value_grid
+from deadzone.analysis.phases.noise import value_grid
 from deadzone.analysis.phases.priors import slope_prior
 from deadzone.analysis.phases.segmentation import score_pieces, segment
 from deadzone.analysis.phases.thresholds import LABELS, Thresholds
@@ -41,7 +41,7 @@ def test_the_posterior_of_two_levels_is_the_sum_over_all_states_done_by_hand():
     x = np.log([1.0, 2.0, 4.0])
     tables = level_tables(np.array([1.0, 0.5, 0.5]), np.arange(3), 3)
     grid = value_grid(x, tables, np.zeros(3, bool))
-    scores = score_pieces(x, tables, grid, slope_prior(Thresholds()), np.arange(3))
+    scores = score_pieces(x, tables, grid, slope_prior(Thresholds()))
     result = segment(scores)
     pmf, at_least = priors.lengths(2)
     follow, ends = priors.transitions(), priors.endings()
@@ -50,7 +50,7 @@ def test_the_posterior_of_two_levels_is_the_sum_over_all_states_done_by_hand():
         + scores.labelled[1][0]
         + (priors.START + at_least[:, 2] + ends)[:, None, None]
     )
-    alone = priors.first_alone(2)
+    alone = 0.0  # of two steps a single one is usual
     first = (
         scores.first[:, None]
         + scores.labelled[0][0]
@@ -67,22 +67,6 @@ def test_the_posterior_of_two_levels_is_the_sum_over_all_states_done_by_hand():
     share = np.exp(two).sum(axis=(1, 2)) + np.exp(whole).sum(axis=(1, 2))
     of_label = np.bincount(priors.STATE_LABELS, weights=share)
     assert np.allclose(probability[0], of_label / of_label.sum(), atol=1e-4)
-
-
-def test_parabolas_score_long_pieces_like_the_tables_near_the_fit():
-    levels = 12
-    x = np.log(np.arange(1.0, levels + 1))
-    value = 3.0 - 0.8 * x + 0.01 * np.random.default_rng(3).standard_normal(levels)
-    tables = level_tables(value, np.arange(levels), levels)
-    fitted = 3.0 - 0.8 * x
-    grid = value_grid(x, tables, np.zeros(levels, bool))
-    slope = slope_prior(Thresholds())
-    exact = score_pieces(x, tables, grid, slope, np.arange(levels)).straight[levels - 2][0]
-    near = score_pieces(x, tables, grid, slope, np.arange(levels), parabolas(tables, fitted))
-    middle = slice(2, 6)
-    assert np.allclose(
-        near.straight[levels - 2][0][middle, middle], exact[middle, middle], atol=2.5
-    )
 
 
 def test_decoding_never_ends_in_a_dead_zone():

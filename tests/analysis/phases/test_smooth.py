@@ -53,12 +53,10 @@ def test_a_law_is_known_by_its_own_data_and_its_parameters_lie_in_their_interval
     assert all(model.smooth_probability > 0.95 for model in models)
     assert held(models, "share", "Amdahl's law", 0.1) >= 5
     models = [of_usl(seed) for seed in range(8)]
-    assert all(
-        np.exp(law(model, "Universal Scalability Law")["log_probability"]) > 0.95
-        for model in models
-    )
-    assert held(models, "share", "Universal Scalability Law", 0.05) >= 5
-    assert held(models, "coherency", "Universal Scalability Law", 0.004) >= 5
+    name = "Universal Scalability Law"
+    assert all(np.exp(law(model, name)["log_probability"]) > 0.95 for model in models)
+    assert held(models, "share", name, 0.05) >= 5
+    assert held(models, "coherency", name, 0.004) >= 5
 
 
 def test_the_true_curve_of_a_law_lies_in_the_intervals_of_its_steps():
@@ -125,9 +123,8 @@ def test_one_spoiled_trial_does_not_move_a_law():
 def test_a_knob_that_cannot_be_doubled_has_no_scaling_law():
     level = np.repeat(np.arange(-20.0, 50, 10), 3)
     noise = 0.01 * np.random.default_rng(1).standard_normal(len(level))
-    model = fit_phases(
-        pd.DataFrame({"celsius": level, "y": np.exp(-level / 40 + noise)}), "celsius", "y"
-    )
+    frame = pd.DataFrame({"celsius": level, "y": np.exp(-level / 40 + noise)})
+    model = fit_phases(frame, "celsius", "y")
     assert model.laws.empty and model.smooth_probability == 0
 
 

@@ -53,17 +53,13 @@ def test_two_levels_are_compared_and_levels_with_units_recommended_as_written():
 
 
 def test_negative_levels_have_phases_by_the_unit():
-    found = answer(
-        trials(lambda t: 2.0 ** (-min(t, 10) / 10), celsius=[-20, -10, 0, 10, 20, 30]),
-        "celsius",
-        "wall_s",
-    )
+    frame = trials(lambda t: 2.0 ** (-min(t, 10) / 10), celsius=[-20, -10, 0, 10, 20, 30])
+    found = answer(frame, "celsius", "wall_s")
     (model,) = found.models.values()
     assert model.phases["label"].tolist() == ["linear", "plateau"]
     assert model.phases["stop"].iloc[0] == 10
-    assert model.axis.gain_a_unit(model.phases["elasticity"].iloc[0]) == pytest.approx(
-        0.067, rel=0.1
-    )
+    gain = model.axis.gain_a_unit(model.phases["elasticity"].iloc[0])
+    assert gain == pytest.approx(0.067, rel=0.1)
     assert set(found.recommend().tied) == {10, 20, 30}
 
 
@@ -139,20 +135,15 @@ def test_rows_without_a_response_change_nothing_for_the_others():
     assert first.table["estimate"].tolist() == pytest.approx(second.table["estimate"].tolist())
 
 
+def by_limit(wall_s, **levels):
+    return answer(trials(wall_s, noise=0.01, **levels), "workers", "wall_s", by=["cpu_limit"])
+
+
 @cache
 def limits():
     """Seconds of a program that uses min(limit, workers) cores, three at most."""
-    return answer(
-        trials(
-            lambda limit, workers: 12 / min(limit, workers, 3),
-            noise=0.01,
-            cpu_limit=[1, 2, 4],
-            workers=[1, 2, 3, 6],
-        ),
-        "workers",
-        "wall_s",
-        by=["cpu_limit"],
-    )
+    levels = {"cpu_limit": [1, 2, 4], "workers": [1, 2, 3, 6]}
+    return by_limit(lambda limit, workers: 12 / min(limit, workers, 3), **levels)
 
 
 def test_a_factor_that_is_given_leaves_the_others_to_choose():
@@ -177,17 +168,8 @@ def test_the_verdict_of_a_grid_says_what_to_set_in_each_slice():
 
 def test_of_settings_as_good_the_one_of_fewest_doublings_is_the_cheapest():
     # 1 core with 8 workers takes three doublings, 2 cores with 1 worker one.
-    found = answer(
-        trials(
-            lambda limit, workers: 5 if limit == 2 or workers == 8 else 10,
-            noise=0.01,
-            cpu_limit=[1, 2],
-            workers=[1, 2, 4, 8],
-        ),
-        "workers",
-        "wall_s",
-        by=["cpu_limit"],
-    )
+    levels = {"cpu_limit": [1, 2], "workers": [1, 2, 4, 8]}
+    found = by_limit(lambda limit, n: 5 if limit == 2 or n == 8 else 10, **levels)
     advice = found.recommend()
     assert advice.setting == {"cpu_limit": 2, "workers": 1}
     assert advice.reason.startswith("Set 2 cores / 1 worker: ")
@@ -197,17 +179,10 @@ def test_a_slice_of_one_setting_has_its_cost():
     frame = trials(
         lambda limit, workers: 12 / min(limit, workers), cpu_limit=[1, 2], workers=[1, 2, 3]
     )
-    found = answer(
-        frame[(frame["cpu_limit"] == 2) | (frame["workers"] == 1)],
-        "workers",
-        "wall_s",
-        by=["cpu_limit"],
-    )
+    frame = frame[(frame["cpu_limit"] == 2) | (frame["workers"] == 1)]
+    found = answer(frame, "workers", "wall_s", by=["cpu_limit"])
     each = found.in_each_slice(cost="workers * wall_s")
-    assert [one.setting for one in each] == [
-        {"cpu_limit": 1, "workers": 1},
-        {"cpu_limit": 2, "workers": 1},
-    ]
+    assert [one.setting for one in each] == [{"cpu_limit": n, "workers": 1} for n in (1, 2)]
 
 
 def test_a_noisy_setting_is_not_told_from_a_quiet_one_of_the_same_value():

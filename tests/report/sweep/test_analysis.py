@@ -7,7 +7,7 @@ from random import Random
 import pandas as pd
 import pytest
 
-from deadzone.analysis.phases.heeding import doubt_of, withholding
+from deadzone.analysis.phases.decision import doubt_of, withholding
 from deadzone.report.document.display import Claim, Figure, Prose, Table, Verdict
 from deadzone.report.sweep.analysis import analyse
 from deadzone.report.sweep.report import SweepReport

@@ -14,9 +14,9 @@ import pandas as pd
 from deadzone.analysis import trial_columns
 from deadzone.analysis.finding import Severity, Suspicion
 from deadzone.analysis.findings.catalogue import KINDS
-from deadzone.analysis.phases.notes import below_zero
+from deadzone.analysis.phases.censored import is_bound
 from deadzone.analysis.thinning import thinned
-from deadzone.analysis.trial_columns import answering, marked, well
+from deadzone.analysis.trial_columns import answering, below_zero, marked, well
 from deadzone.study.direction import GoalFrom, Kind, is_time, kind_of
 from deadzone.study.distinct import by_distinct, level_names
 from deadzone.study.levels import format_level, is_number, read_level
@@ -178,3 +178,14 @@ def numbers(rows: pd.DataFrame, column: str) -> np.ndarray:
 def cpu_s(rows: pd.DataFrame) -> np.ndarray:
     """CPU time of each row [s]."""
     return numbers(rows, "user_s") + numbers(rows, "sys_s")
+
+
+def without_barred(
+    trials: pd.DataFrame, knob: str, response: str, barred: Sequence[Any]
+) -> pd.DataFrame:
+    """The trials at no barred level of the knob, but those that time-outs bound."""
+    if not barred:
+        return trials
+    level = trials[knob].map(plain)
+    bounded = level.isin(level[is_bound(trials, response)])
+    return trials[bounded | ~level.isin(barred)]

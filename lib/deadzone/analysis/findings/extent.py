@@ -11,8 +11,8 @@ import pandas as pd
 from deadzone.analysis.finding import Severity, Suspicion
 from deadzone.analysis.findings.catalogue import finding
 from deadzone.analysis.findings.experiment import Experiment
+from deadzone.analysis.phases.level_estimates import FEWEST_AGREEING
 from deadzone.analysis.phases.off_levels import STANDS_OUT
-from deadzone.analysis.phases.own_values import FEWEST_AGREEING
 from deadzone.analysis.phases.quantities import response
 from deadzone.analysis.phases.range_end import gain_score, still_gains
 from deadzone.language.formats import exact, number

@@ -7,8 +7,8 @@ from typing import Any, Unpack, overload
 
 import pandas as pd
 
-from deadzone.analysis.findings.examining import examine
-from deadzone.analysis.findings.experiment import Experiment
+from deadzone.analysis.findings.examining import barred_levels, examine
+from deadzone.analysis.findings.experiment import Experiment, without_barred
 from deadzone.analysis.phases import fit
 from deadzone.analysis.phases.fit import FitSettings
 from deadzone.analysis.phases.model import PhaseModel, PhaseModels
@@ -39,6 +39,9 @@ def examined(
     table = seen.table if rows is None else rows
     if seen.knob in seen.table and is_untrusted(seen.table, seen.knob):
         table, how["keep_untrusted"] = answering(table, seen.knob), True
+    if seen.knob in table:
+        kept = without_barred(table, seen.knob, seen.response, barred_levels(seen))
+        table = kept if kept[seen.knob].nunique() > 1 else table
     result = answer(table, seen.knob, seen.response, seen.goal, by=seen.by, **how)
     model = next(iter(result.models.values())) if len(result.models) == 1 else None
     return result.heeding(examine(replace(seen, model=model), accept), seen.goal_from)

@@ -8,7 +8,7 @@ from deadzone.analysis.finding import Suspicion
 from deadzone.analysis.findings.catalogue import finding
 from deadzone.analysis.findings.experiment import Experiment, numbers, typical
 from deadzone.analysis.findings.work_size import PARALLEL
-from deadzone.analysis.phases.notes import below_zero
+from deadzone.analysis.trial_columns import below_zero
 from deadzone.study.direction import words_of
 from deadzone.study.levels import is_number
 

@@ -30,7 +30,7 @@ from deadzone.analysis.mechanisms.parts import (
 )
 from deadzone.analysis.objectives.estimates import Estimate
 from deadzone.analysis.phases.candidates import places
-from deadzone.analysis.phases.notes import usable
+from deadzone.analysis.phases.prepare import usable
 from deadzone.analysis.phases.result import PhaseResult
 from deadzone.analysis.trial_columns import marked, numbers
 from deadzone.errors import PhaseError

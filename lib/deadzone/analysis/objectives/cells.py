@@ -58,11 +58,8 @@ class Objective:
 
     def met(self, values: np.ndarray) -> np.ndarray:
         """Whether values meet the bound, same shape; a missing value does not."""
-        with np.errstate(invalid="ignore"):
-            kept: np.ndarray = (
-                values <= self.bound if self.sense == "at_most" else values >= self.bound
-            )
-        return kept
+        is_most = self.sense == "at_most"
+        return np.asarray(values <= self.bound if is_most else values >= self.bound)
 
 
 def objectives_of(
@@ -91,10 +88,8 @@ def column_values(trials: pd.DataFrame, column: str) -> np.ndarray:
         return trials[column].to_numpy(float)
     if column in DERIVED and set(DERIVED[column]) <= set(trials):
         part, whole = (trials[name].to_numpy(float) for name in DERIVED[column])
-        total = part + whole if column == ERRORS else whole
         with np.errstate(invalid="ignore", divide="ignore"):
-            share: np.ndarray = part / total
-        return share
+            return np.asarray(part / (part + whole if column == ERRORS else whole))
     known = [str(name) for name in trials.columns]
     raise PhaseError(
         f"An objective bounds {column!r}, which the trials do not "
@@ -128,9 +123,8 @@ class Counts:
     def at(self, share: float) -> float:
         """The value at a share of all values, 0 to 1, of a histogram that is not empty."""
         wanted = max(np.ceil(share * self.total * (1 - 1e-12)), 1.0)
-        return float(
-            self.values[min(np.searchsorted(np.cumsum(self.counts), wanted), len(self.values) - 1)]
-        )
+        place = np.searchsorted(np.cumsum(self.counts), wanted)
+        return float(self.values[min(place, len(self.values) - 1)])
 
 
 @dataclass(frozen=True, eq=False)
@@ -188,13 +182,6 @@ class LoadCells:
         """The cell of a pool and a rate; None where nothing was measured."""
         return self.by_place.get((pool, rate))
 
-    def by_rate_and_pool(self, values: Mapping[tuple[float, float], float]) -> pd.DataFrame:
-        """Values by (pool, rate) as a table, one row a rate, one column a pool; nan where there is
-        none."""
-        table = [[values.get((pool, rate), np.nan) for pool in self.pools] for rate in self.rates]
-        rates, pools = pd.Index(self.rates, name=self.rate), pd.Index(self.pools, name=self.pool)
-        return pd.DataFrame(table, index=rates, columns=pools)
-
 
 def cells_of(
     trials: pd.DataFrame,
@@ -212,58 +199,53 @@ def cells_of(
 
     Raises PhaseError if a column is missing or a factor's level is not a number.
     """
-    for name in (pool, rate):
-        if name not in trials:
-            raise PhaseError(
-                f"The trials have no column {name!r}; a load test needs its pool and its rate."
-            )
-    trials_at: dict[tuple[float, float], list[Any]] = {}
-    columns = {
-        objective.column: column_values(trials, objective.column) for objective in objectives
-    }
-    for position, row in enumerate(trials.to_dict("records")):
-        place = (_number(row[pool], pool), _number(row[rate], rate))
-        trials_at.setdefault(place, []).append(
-            (row, {name: float(v[position]) for name, v in columns.items()})
-        )
+    places = zip(*(_numbers(trials, name) for name in (pool, rate)), strict=True)
+    columns = {bound.column: column_values(trials, bound.column) for bound in objectives}
+    rows_at: dict[tuple[float, float], list[dict[Any, Any]]] = {}
+    for place, row in zip(places, trials.assign(**columns).to_dict("records"), strict=True):
+        rows_at.setdefault(place, []).append(row)
     by_place = {
-        place: _cell(place, rows, objectives, histograms or {}) for place, rows in trials_at.items()
+        place: _cell(place, rows, objectives, histograms or {}) for place, rows in rows_at.items()
     }
     pools, rates = (tuple(sorted({place[i] for place in by_place})) for i in (0, 1))
     return LoadCells(pool, rate, pools, rates, by_place)
 
 
-def _number(level: Any, name: str) -> float:
-    try:
-        return float(level)
-    except (TypeError, ValueError):
+def _numbers(trials: pd.DataFrame, name: str) -> list[float]:
+    """The levels of a factor in each trial."""
+    if name not in trials:
         raise PhaseError(
-            f"Level {level!r} of {name!r} is not a number; a load test needs numbers."
-        ) from None
+            f"The trials have no column {name!r}; a load test needs its pool and its rate."
+        )
+    levels = pd.to_numeric(trials[name], errors="coerce")
+    if levels.isna().any():
+        level = trials[name][levels.isna()].iloc[0]
+        raise PhaseError(f"Level {level!r} of {name!r} is not a number; a load test needs numbers.")
+    return levels.astype(float).tolist()
 
 
 def _cell(
     place: tuple[float, float],
-    rows: list[tuple[dict[Any, Any], dict[str, float]]],
+    rows: list[dict[Any, Any]],
     objectives: Sequence[Objective],
     histograms: Mapping[int, Mapping[str, Counts]],
 ) -> Cell:
     kept: list[CellTrial] = []
     failed, unknown = [], []
-    for row, values in rows:
+    for row in rows:
         status = str(row.get("status", "ok"))
         reason = str(row.get("error") or status)
         if status == "ok":
             number = int(row.get("trial", len(kept)))
             own = histograms.get(number, {})
-            for objective in objectives:
-                if objective.metric is not None and objective.metric in own:
-                    values[objective.column] = statistic(objective, own[objective.metric])
-            kept.append(
-                CellTrial(
-                    number, values, own, _count(row.get("errors")), _count(row.get("requests"))
-                )
-            )
+            values = {
+                bound.column: statistic(bound, own[bound.metric])
+                if bound.metric and bound.metric in own
+                else float(row[bound.column])
+                for bound in objectives
+            }
+            counts = (_count(row.get(name)) for name in ("errors", "requests"))
+            kept.append(CellTrial(number, values, own, *counts))
         elif reason.startswith(NOT_OF_THE_SERVER) or NO_PROFILE.match(reason):
             unknown.append(reason)
         elif status != "lost":

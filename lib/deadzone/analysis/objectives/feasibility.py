@@ -53,41 +53,6 @@ class CellChances:
         return min(self.met.values())
 
 
-def judge_cells(
-    cells: LoadCells, objectives: Sequence[Objective]
-) -> dict[tuple[float, float], CellChances]:
-    """The chances of every cell, by (pool, rate); cells without a trial that says something are
-    left out.
-
-    A trial that the server failed misses everything, and one that did not measure a column its
-    objective.
-    """
-    known = {
-        place: cell for place, cell in sorted(cells.by_place.items()) if cell.trials or cell.failed
-    }
-    unbroken = {place: cell for place, cell in known.items() if not cell.failed}
-    met: dict[tuple[float, float], dict[str, float]] = {
-        place: dict.fromkeys((objective.column for objective in objectives), 0.0) for place in known
-    }
-    for objective in objectives:
-        facts = {
-            place: cell
-            for place, cell in unbroken.items()
-            if _may_meet(objective, cell.values(objective.column))
-        }
-        for (place, cell), mean in zip(
-            facts.items(), _means(list(facts.values()), objective), strict=True
-        ):
-            counted = np.array([(trial.errors, trial.requests) for trial in cell.trials])
-            met[place][objective.column] = chance_met(
-                objective, cell.values(objective.column), mean, counted
-            )
-    repeated = any(len(cell.trials) > 1 for cell in unbroken.values())
-    return {
-        place: CellChances(met[place], repeated or bool(known[place].failed)) for place in known
-    }
-
-
 def _may_meet(objective: Objective, values: np.ndarray) -> bool:
     """Whether it was measured in every trial and, of a largest value, missed in none: such a cell's
     scatter is no other's."""
@@ -99,7 +64,12 @@ def _may_meet(objective: Objective, values: np.ndarray) -> bool:
 def _means(cells: Sequence[Cell], objective: Objective) -> list[Estimate]:
     """The mean of every cell on the scale it is judged on; of a single trial never surer than its
     histogram is."""
-    groups = [_scaled(cell.values(objective.column)) for cell in cells]
+    groups = []
+    for cell in cells:
+        values = cell.values(objective.column)
+        # A value of 0 counts as the smallest that was seen.
+        smallest = values[values > 0].min() if (values > 0).any() else 1.0
+        groups.append(np.log(np.maximum(values, smallest)))
     means = cell_means(groups, (LEAST_WITHIN, math.inf)) if groups else []
     assert means is not None
     within = [
@@ -110,12 +80,6 @@ def _means(cells: Sequence[Cell], objective: Objective) -> list[Estimate]:
         replace(mean, error=max(mean.error, least / mean.n**0.5))
         for mean, least in zip(means, within, strict=True)
     ]
-
-
-def _scaled(values: np.ndarray) -> np.ndarray:
-    """Logarithms; a value of 0 counts as the smallest that was seen."""
-    smallest = values[values > 0].min() if (values > 0).any() else 1.0
-    return np.log(np.maximum(values, smallest))
 
 
 def chance_met(
@@ -165,20 +129,17 @@ def errors_interval(counted: np.ndarray) -> tuple[float, float]:
 
 
 def _beta(counted: np.ndarray) -> tuple[float, float]:
-    """What the counts say of the share of errors: the two parameters of Beta's distribution."""
-    errors, requests = counted.sum(axis=0) / _dispersion(counted)
-    return float(errors) + JEFFREYS, float(requests) + JEFFREYS
-
-
-def _dispersion(counted: np.ndarray) -> float:
-    """Pearson's chi square of the trials' errors over its degrees of freedom, at least 1."""
-    asked = counted.sum(axis=1)
+    """What the counts say of the share of errors: the two parameters of Beta's distribution. The
+    counts are divided by Pearson's chi square of the trials' errors over its degrees of freedom, at
+    least 1."""
+    asked, dispersion = counted.sum(axis=1), 1.0
     share = float(counted[:, 0].sum() / asked.sum())
-    if len(counted) < 2 or not 0 < share < 1:
-        return 1.0
-    kept = asked > 0
-    square = (counted[kept, 0] - share * asked[kept]) ** 2 / (share * (1 - share) * asked[kept])
-    return max(1.0, float(square.sum()) / (len(counted) - 1))
+    if len(counted) > 1 and 0 < share < 1:
+        kept = asked > 0
+        square = (counted[kept, 0] - share * asked[kept]) ** 2 / (share * (1 - share) * asked[kept])
+        dispersion = max(1.0, float(square.sum()) / (len(counted) - 1))
+    errors, requests = counted.sum(axis=0) / dispersion
+    return float(errors) + JEFFREYS, float(requests) + JEFFREYS
 
 
 CONFIDENCE = 0.95
@@ -243,8 +204,13 @@ class Feasibility:
     def confidence(self) -> pd.DataFrame:
         """Probability that all objectives are met: one row a rate, one column a pool; nan where
         nothing is known."""
-        sure = {place: judged.confidence for place, judged in self.judged.items()}
-        return self.cells.by_rate_and_pool(sure)
+        cells, sure = self.cells, {at: judged.confidence for at, judged in self.judged.items()}
+        table = [[sure.get((pool, rate), np.nan) for pool in cells.pools] for rate in cells.rates]
+        rates, pools = (
+            pd.Index(cells.rates, name=cells.rate),
+            pd.Index(cells.pools, name=cells.pool),
+        )
+        return pd.DataFrame(table, index=rates, columns=pools)
 
     @property
     def scatter_known(self) -> bool:
@@ -252,16 +218,19 @@ class Feasibility:
         return all(judged.scatter_known for judged in self.judged.values())
 
     def missed(self, place: tuple[float, float]) -> tuple[Objective, ...]:
-        """The objectives that a cell's typical trial misses; all of them where the server failed a
-        trial."""
+        """The objectives that a cell's typical trial misses, of the largest value its worst one;
+        all of them where the server failed a trial."""
         cell = self.cells.by_place[place]
-        if cell.failed:
-            return self.objectives
-        return tuple(
-            objective
-            for objective in self.objectives
-            if not objective.met(np.array([_judged_value(cell, objective)]))[0]
-        )
+        missed = []
+        for objective in self.objectives:
+            values = cell.values(objective.column)
+            typical = cell.typical(objective.column)
+            if objective.is_extreme and np.isfinite(values).any():
+                worst = np.nanmax if objective.sense == "at_most" else np.nanmin
+                typical = float(worst(values))
+            if cell.failed or not objective.met(np.array([typical]))[0]:
+                missed.append(objective)
+        return tuple(missed)
 
     def smallest(self, rate: float) -> SmallestPool:
         """The smallest pool that meets all objectives at a rate."""
@@ -297,15 +266,29 @@ class Feasibility:
         return Capacity(borne[shown] or None, borne[low], borne[high], weakest)
 
 
-def _judged_value(cell: Cell, objective: Objective) -> float:
-    """What a cell is judged by without any chance: its typical trial, for the largest value its
-    worst one."""
-    values = cell.values(objective.column)
-    if not objective.is_extreme or not np.isfinite(values).any():
-        return cell.typical(objective.column)
-    return float(np.nanmax(values) if objective.sense == "at_most" else np.nanmin(values))
-
-
 def feasibility(cells: LoadCells, objectives: Sequence[Objective]) -> Feasibility:
-    """Judge all cells by all objectives, of which there is at least one."""
-    return Feasibility(cells, tuple(objectives), judge_cells(cells, objectives))
+    """Judge all cells by all objectives, of which there is at least one; cells without a trial that
+    says something are left out.
+
+    A trial that the server failed misses everything, and one that did not measure a column its
+    objective.
+    """
+    known = {
+        place: cell for place, cell in sorted(cells.by_place.items()) if cell.trials or cell.failed
+    }
+    unbroken = {place: cell for place, cell in known.items() if not cell.failed}
+    columns = [objective.column for objective in objectives]
+    met = {place: dict.fromkeys(columns, 0.0) for place in known}
+    for objective in objectives:
+        values = {place: cell.values(objective.column) for place, cell in unbroken.items()}
+        places = [place for place, own in values.items() if _may_meet(objective, own)]
+        means = _means([unbroken[place] for place in places], objective)
+        for place, mean in zip(places, means, strict=True):
+            counts = [(trial.errors, trial.requests) for trial in unbroken[place].trials]
+            chance = chance_met(objective, values[place], mean, np.array(counts))
+            met[place][objective.column] = chance
+    repeated = any(len(cell.trials) > 1 for cell in unbroken.values())
+    judged = {
+        place: CellChances(met[place], repeated or bool(known[place].failed)) for place in known
+    }
+    return Feasibility(cells, tuple(objectives), judged)

@@ -71,8 +71,17 @@ def best_set(
             f"confidence is {confidence!r}; give a probability between 0 and 1, for example 0.95."
         )
     differ = estimate[:, None] - estimate[None, :]
-    error = difference_errors(covariance)
-    drawn = drawn_errors(covariance, degrees_of_freedom)
+    variance = np.diag(covariance)
+    error = np.sqrt(np.maximum(variance[:, None] + variance[None, :] - 2 * covariance, 0.0))
+    # Errors of estimates as they may be: of multivariate Student's t, or where each setting's noise
+    # is known by itself, of one Student's t a setting (the fiducial distribution of Behrens and
+    # Fisher, whose tests keep their level or err towards no difference: Robinson 1976, Annals of
+    # Statistics 4, 963-971). A covariance may be singular: levels of a straight line are dependent.
+    rng, df = np.random.default_rng(SEED), np.atleast_1d(degrees_of_freedom)
+    values, vectors = np.linalg.eigh((covariance + covariance.T) / 2)
+    root = vectors * np.sqrt(np.maximum(values, 0.0))
+    drawn = rng.standard_normal((DRAWS, len(covariance))) @ root.T
+    drawn /= np.sqrt(rng.chisquare(df, (DRAWS, len(df))) / df)
     critical = critical_values(drawn, error, confidence)
     shown = (differ - critical[:, None] * error).max(axis=1)
     possible = np.nonzero(shown <= 1e-12)[0]
@@ -87,12 +96,6 @@ def best_set(
         tolerance=tolerance,
         drawn=drawn,
     )
-
-
-def difference_errors(covariance: np.ndarray) -> np.ndarray:
-    """Standard errors of all differences of two estimates, shape (n, n), zero on the diagonal."""
-    variance = np.diag(covariance)
-    return np.sqrt(np.maximum(variance[:, None] + variance[None, :] - 2 * covariance, 0.0))
 
 
 def critical_values(drawn: np.ndarray, error: np.ndarray, confidence: float) -> np.ndarray:
@@ -115,21 +118,3 @@ def critical_values(drawn: np.ndarray, error: np.ndarray, confidence: float) -> 
     return np.maximum(
         values[simulated[after]], values[simulated[np.maximum(after - 1, 0)]] * (n > MOST_SIMULATED)
     )
-
-
-def drawn_errors(covariance: np.ndarray, degrees_of_freedom: float | np.ndarray) -> np.ndarray:
-    """Errors of estimates as they may be, shape (DRAWS, n): of multivariate Student's t, or where
-    each setting's noise is known by itself, of one Student's t a setting (the fiducial distribution
-    of Behrens and Fisher, whose tests keep their level or err towards no difference: Robinson 1976,
-    Annals of Statistics 4, 963-971)."""
-    rng = np.random.default_rng(SEED)
-    errors = rng.standard_normal((DRAWS, len(covariance))) @ _root(covariance).T
-    df = np.atleast_1d(degrees_of_freedom)
-    return errors / np.sqrt(rng.chisquare(df, (DRAWS, len(df))) / df)
-
-
-def _root(covariance: np.ndarray) -> np.ndarray:
-    """A square root of a covariance that may be singular: levels of one straight line are
-    dependent."""
-    values, vectors = np.linalg.eigh((covariance + covariance.T) / 2)
-    return vectors * np.sqrt(np.maximum(values, 0.0))

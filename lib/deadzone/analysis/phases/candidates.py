@@ -7,13 +7,19 @@ One table serves every goal: a goal orders the settings, sets some aside and say
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from deadzone.analysis.phases.level_estimates import LevelEstimates, estimate_levels, level_medians
-from deadzone.analysis.phases.own_values import FEWEST_AGREEING, own_errors
+from deadzone.analysis.phases.level_estimates import (
+    FEWEST_AGREEING,
+    STANDARD_ERRORS,
+    LevelEstimates,
+    estimate_levels,
+    few_trials_factor,
+    level_medians,
+)
 from deadzone.analysis.phases.quantities import level_number
 from deadzone.analysis.phases.quantities import setting as setting_text
 from deadzone.analysis.phases.range_end import ends_improving
@@ -22,10 +28,12 @@ from deadzone.analysis.records import plain
 from deadzone.analysis.response_scale import RATIO_SCALE, ResponseScale
 from deadzone.language.messages import _
 from deadzone.study.direction import GoalFrom
-from deadzone.study.levels import NONE, read_level
+from deadzone.study.levels import NONE, is_number, read_level
 
-if TYPE_CHECKING:
-    from deadzone.analysis.phases.cost_expression import CostExpression
+ROUGHEST = float(np.log(1.25))
+"""More than this [ln] single trials are not allowed to differ for no reason: noise of that size
+makes a sweep of single trials worthless, and on a short range second differences are the bend of
+the curve."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,7 +45,7 @@ class Candidates:
     dictionary of the factors; `name` the same in words. `dead`: inside a dead zone. `last`: the
     largest level of a curve that still improves. `worst`: the worst measured response, flagged
     trials included. `n`: measured trials; `flagged`: of them flagged as outliers. `own`,
-    `own_error`: what its own trials alone say, on the scale of the estimates; see `own_values`.
+    `own_error`: what its own trials alone say, on the scale of the estimates.
     `kind`: equal for settings that the order makes cheaper and dearer; which of two words is the
     cheaper one is not known.
     `estimate`: of the response on its scale; `noise`: standard deviation of one trial, and
@@ -139,6 +147,12 @@ def measured_settings(
     flagged = np.bincount(index[outlier], minlength=n)
     own = level_medians(index, trials["value"].to_numpy(), 1.0 - outlier)
     sound = known.pop("sound", True) & (flagged < count)
+    # How far single trials may lie off for no reason: second differences of neighbours, which a
+    # trend leaves alone (Gasser, Sroka and Jennen-Steinmetz 1986, Biometrika 73, 625-633; the
+    # median, as of Rousseeuw and Croux 1993, JASA 88, 1273-1283). Else Student's t says.
+    bends = np.abs(np.diff(own[sound], 2))
+    single = min(float(np.median(bends)), ROUGHEST) if len(bends) else 0.0
+    several = few_trials_factor(estimates.noise_df) * estimates.noise / np.sqrt(count)
     table = pd.DataFrame(
         {
             "setting": pd.Series(list(settings), dtype=object),
@@ -147,7 +161,7 @@ def measured_settings(
             "n": count,
             "flagged": flagged,
             "own": own,
-            "own_error": own_errors(own, count, estimates, sound),
+            "own_error": np.where(count > 1, several, single / (STANDARD_ERRORS * np.sqrt(2))),
             "estimate": estimates.log_response,
             "noise": estimates.noise,
             "noise_df": estimates.noise_df,
@@ -188,17 +202,13 @@ def in_slice(candidates: Candidates, levels: Mapping[str, Any]) -> Candidates:
         return candidates
     where = " / ".join(slice_name(name, level) for name, level in levels.items())
     others: dict[str, Any] = {name: plain(level, whole=True) for name, level in levels.items()}
+    settings = [{**others, candidates.knob: level} for level in candidates["setting"]]
+    names = [f"{where} / {name}" for name in candidates["name"]]
+    amounts = {name: level if is_number(level) else np.nan for name, level in levels.items()}
     return replace(
         candidates,
-        table=candidates.table.assign(
-            setting=pd.Series(
-                [{**others, candidates.knob: level} for level in candidates["setting"]]
-            ),
-            name=[f"{where} / {name}" for name in candidates["name"]],
-        ),
-        amounts=candidates.amounts.assign(
-            **{name: _as_number(level) for name, level in levels.items()}
-        ),
+        table=candidates.table.assign(setting=pd.Series(settings), name=names),
+        amounts=candidates.amounts.assign(**amounts),
     )
 
 
@@ -227,18 +237,21 @@ def stacked(parts: Sequence[Candidates]) -> Candidates:
     )
 
 
-def with_cost(candidates: Candidates, cost: "CostExpression") -> Candidates:
+def with_cost(candidates: Candidates, cost: str) -> Candidates:
     """The candidates with ln(cost) in the place of ln(response).
 
     The cost may use the knob, the other factors and the response. The covariance of the responses
     is carried over by the derivative of ln(cost) by ln(response) (delta method). A setting whose
-    cost is not a positive number (`none` has no price) gets an infinite estimate.
+    cost is not a positive number (`none` has no price) gets an infinite estimate. Raises PhaseError
+    for what is no cost.
     """
+    from deadzone.analysis.phases.cost_expression import parse_cost
+
     amounts = {str(name): column.to_numpy(float) for name, column in candidates.amounts.items()}
-    estimate, h = candidates["estimate"], 1e-4
+    estimate, h, evaluate = candidates["estimate"], 1e-4, parse_cost(cost)
 
     def log_cost(log_response: np.ndarray) -> np.ndarray:
-        value = cost.evaluate({**amounts, candidates.response: np.exp(log_response)})
+        value = evaluate({**amounts, candidates.response: np.exp(log_response)})
         with np.errstate(all="ignore"):
             return np.where(np.isfinite(value) & (value > 0), np.log(value), np.inf)
 
@@ -252,9 +265,8 @@ def with_cost(candidates: Candidates, cost: "CostExpression") -> Candidates:
     )
     covariance = candidates.covariance * np.outer(slope, slope)
     return replace(
-        candidates, table=table, covariance=covariance,
-        goal="min", goal_from="asked", response=cost.text,
-    )  # fmt: skip
+        candidates, table=table, covariance=covariance, goal="min", goal_from="asked", response=cost
+    )
 
 
 def only(candidates: Candidates, chosen: np.ndarray) -> Candidates:
@@ -304,7 +316,3 @@ def places(model: PhaseResult) -> dict[Any, float]:
 def slice_name(by: str, value: Any) -> str:
     """The value of another factor in words: `4 cores`."""
     return setting_text(plain(value, whole=True), by)
-
-
-def _as_number(value: Any) -> float:
-    return float(value) if isinstance(value, int | float | np.number) else np.nan

@@ -1,7 +1,7 @@
 """What is recommended, in words: the one place that says a decision, from the table that it rests
 on."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Literal
 
@@ -11,10 +11,9 @@ import pandas as pd
 from deadzone.analysis.finding import NOTHING_TRUSTED, Finding
 from deadzone.analysis.phases.best_set import BestSet
 from deadzone.analysis.phases.candidates import Candidates
-from deadzone.analysis.phases.heeding import problem
-from deadzone.analysis.phases.notes import ONE_TRIAL_A_LEVEL
-from deadzone.analysis.phases.own_values import CLEARLY_WORSE, allowed
-from deadzone.analysis.phases.power import MOST_WORTH, ReplicatesNeeded
+from deadzone.analysis.phases.level_estimates import STANDARD_ERRORS
+from deadzone.analysis.phases.power import MOST_WORTH, POWER, replicates_to_tell
+from deadzone.analysis.phases.prepare import ONE_TRIAL_A_LEVEL
 from deadzone.analysis.phases.quantities import (
     capital,
     listing,
@@ -25,7 +24,7 @@ from deadzone.analysis.phases.quantities import (
 )
 from deadzone.analysis.response_scale import RATIO
 from deadzone.language.formats import exact
-from deadzone.language.messages import N_, Message, Text, _, join, ngettext, say
+from deadzone.language.messages import N_, Message, Text, _, join, say
 
 State = Literal["set", "tied", "open", "stopped", "no_setting"]
 """What became of the question: one setting, several that cannot be told apart, more to measure
@@ -37,9 +36,9 @@ UNANSWERED: tuple[State, ...] = ("open", "stopped")
 PROBABLE = 0.5
 """A setting that is less probably than this what was asked for is not recommended alone."""
 
-GROWS = 0.3
-"""A response of less elasticity over the size of the work is not made of units: a unit costs
-nothing that could be said."""
+CLEARLY_WORSE = float(np.log(1.10))
+"""A value worse than the best one by more than this [ln] is worse unless the trials scatter so
+much."""
 
 MOST_AS_WELL = 4
 """Of more settings that do as well the decision names the first and the last, and counts the
@@ -48,17 +47,46 @@ rest."""
 Row = Mapping[str, Any] | pd.Series
 
 
+def stopping(findings: Sequence[Finding], level: Any = None) -> Finding | None:
+    """The finding that keeps a setting from being recommended: one that stops every verdict, or
+    says that too many trials of just this level of the knob did not end well."""
+    stops = [finding for finding in findings if finding.severity == "stops"]
+    barring = [finding for finding in findings if finding.bars and level in finding.levels]
+    return next(iter([*stops, *barring]), None)
+
+
+def withholding(findings: Sequence[Finding]) -> Finding | None:
+    """The finding by which the knob is nothing to set, if there is one."""
+    return next((finding for finding in findings if finding.withholds), None)
+
+
+def problem(finding: Finding) -> Message:
+    """Why there is no setting."""
+    return _("No verdict: {finding}", finding=finding.sentence)
+
+
+def doubt_of(findings: Sequence[Finding]) -> str:
+    """What makes the setting doubtful, to be said in the same sentence; empty where nothing
+    does."""
+    doubt = next((finding for finding in findings if finding.severity in ("stops", "doubts")), None)
+    return doubt.seen.rstrip(".") if doubt else ""
+
+
+def own_level(setting: Any, knob: str) -> Any:
+    """The level of the knob in a setting."""
+    return setting.get(knob) if isinstance(setting, Mapping) else setting
+
+
 def state_of(
-    candidates: Candidates, tied_set: BestSet, within: np.ndarray, index: int, again: np.ndarray
+    candidates: Candidates, tied_set: BestSet, table: pd.DataFrame, index: int, again: np.ndarray
 ) -> State:
     """Whether the setting at `index` is set, tied with others, or open.
 
-    within: probability of each setting that it is within the tolerance of the best, shape (n,).
-    again: positions of settings to measure again, of `to_measure_again`. It is open, too, where no
-    setting is told from the best: by the noise of replicates, though some are expected to be
-    clearly worse, or of single trials, where none is probably within the tolerance.
+    again: positions of settings to measure again. It is open, too, where no setting is told from
+    the best: by the noise of replicates, though some are expected to be clearly worse, or of single
+    trials, where none is probably within the tolerance.
     """
-    is_noisy = candidates["estimable"].any()
+    is_noisy, within = candidates["estimable"].any(), table["within"]
     is_untold = tied_set.loss.max() > CLEARLY_WORSE if is_noisy else within.max() < PROBABLE
     if len(again) or (tied_set.member.all() and is_untold):
         return "open"
@@ -66,25 +94,32 @@ def state_of(
 
 
 def without_denied(candidates: Candidates, tied_set: BestSet) -> BestSet:
-    """The set without settings that their own trials deny (see `own_values`); the best value
-    measured is in it."""
+    """The set without settings that their own trials deny; the best value measured is in it.
+
+    A curve that is drawn through all levels lends each the trials of its neighbours. Where a level
+    does not lie on it (a saw tooth, a cliff, a level off) the curve says of it what its trials
+    deny. So a setting may be worse than the best value measured by what does not matter much, or by
+    what its trials scatter, whichever is more; what doubted settings are worth is not known.
+    """
     if candidates.scale.kind != RATIO:
         return tied_set
-    own = candidates.sign * candidates["own"]
-    may, best = allowed(own, candidates["own_error"], candidates.doubted, tied_set.tolerance)
-    denied = tied_set.member & ~may
+    own, error, doubted = (
+        candidates.sign * candidates["own"],
+        candidates["own_error"],
+        candidates.doubted,
+    )
+    best = int(np.argmin(own if doubted.all() else np.where(doubted, np.inf, own)))
+    room = np.maximum(
+        STANDARD_ERRORS * np.hypot(error, error[best]),
+        max(CLEARLY_WORSE, np.log1p(tied_set.tolerance)),
+    )
+    may = own - own[best] <= room
     member = (tied_set.member & may) | (np.arange(len(own)) == best)
-    loss = np.maximum(
-        tied_set.loss - tied_set.loss[member].min(), np.where(member, 0.0, tied_set.low)
-    )
-    loss = np.where(denied, np.maximum(own - own[best], loss), loss)
-    return replace(
-        tied_set,
-        member=member,
-        loss=loss,
-        low=np.where(member, 0.0, tied_set.low),
-        high=np.maximum(tied_set.high, loss),
-    )
+    low = np.where(member, 0.0, tied_set.low)
+    loss = np.maximum(tied_set.loss - tied_set.loss[member].min(), low)
+    loss = np.where(tied_set.member & ~may, np.maximum(own - own[best], loss), loss)
+    high = np.maximum(tied_set.high, loss)
+    return replace(tied_set, member=member, loss=loss, low=low, high=high)
 
 
 def to_measure_again(candidates: Candidates, tolerance: float, index: int) -> np.ndarray:
@@ -96,46 +131,35 @@ def to_measure_again(candidates: Candidates, tolerance: float, index: int) -> np
 
 
 def best(
-    table: pd.DataFrame, index: int, quantity: str, tolerance: str, confidence: float
+    table: pd.DataFrame, row: pd.Series, candidates: Candidates, tolerance: str, confidence: float
 ) -> Message:
     """The setting to choose, what it gives, how sure that is, and what does as well.
 
     `Set 2 threads: 0.178 s, >99 % sure to be within 3 % of the best. 3 threads do as well.`
-    table: as of `Recommendation`. quantity: what is compared. tolerance: in words. confidence: with
-    which a setting is within it that does as well.
+    table: as of `Recommendation`. tolerance: in words. confidence: with which a setting is within
+    it that does as well.
     """
-    row = table.iloc[index]
+    known = {"setting": row["name"], "value": value_text(row, candidates.response)}
     if len(table) == 1:
-        return _(
-            "{setting}: {value}. There is no other setting to compare it with.",
-            setting=row["name"],
-            value=value_text(row, quantity),
-        )
+        return _("{setting}: {value}. There is no other setting to compare it with.", **known)
     sentence = _(
         "Set {setting}: {value}, {chance:probability} sure to be within {tolerance} of the best.",
-        setting=row["name"],
-        value=value_text(row, quantity),
+        **known,
         chance=float(row["within"]),
         tolerance=tolerance,
     )
-    tied, shown = table["tied"] & (table.index != index), table["within"] >= confidence
+    tied, shown = table["tied"] & (table.index != row.name), table["within"] >= confidence
     alike, untold = ([str(name) for name in table["name"][tied & of]] for of in (shown, ~shown))
-    as_well = (
-        ngettext(
-            "{settings} does as well.",
-            "{settings} do as well.",
-            settings=listing(alike, MOST_AS_WELL),
-            n=len(alike) + alike[-1].endswith("s"),  # "4 threads do", "64 MB does"
-        )
-        if alike
-        else ""
-    )
-    apart = (
-        _("{settings} cannot be told apart from it.", settings=listing(untold, MOST_AS_WELL))
-        if untold
-        else ""
-    )
-    return join([sentence, as_well, apart])
+    parts = [sentence]
+    if alike:
+        number = len(alike) + alike[-1].endswith("s")  # "4 threads do", "64 MB does"
+        names = listing(alike, MOST_AS_WELL)
+        do = N_("{settings} does as well.", "{settings} do as well.")
+        parts.append(say(do, settings=names, n=number))
+    if untold:
+        names = listing(untold, MOST_AS_WELL)
+        parts.append(_("{settings} cannot be told apart from it.", settings=names))
+    return join(parts)
 
 
 ASSUMED = N_(
@@ -206,22 +230,23 @@ def open_(candidates: Candidates, loss: np.ndarray, again: np.ndarray) -> Messag
     )
 
 
-def doubted(row: Row, quantity: str, doubt: str) -> Message:
+def doubted(row: Row, candidates: Candidates, doubt: str) -> Message:
     """The setting of an experiment with which something may be wrong, and what that is."""
     return _(
         "Set {setting} ({value}), but that is doubtful: {doubt}.",
         setting=row["name"],
-        value=value_text(row, quantity),
+        value=value_text(row, candidates.response),
         doubt=doubt,
     )
 
 
-def stopped(finding: Finding, row: Row | None, quantity: str) -> Message:
+def stopped(finding: Finding, row: Row | None, candidates: Candidates) -> Message:
     """Why there is no setting; without a trusted trial, what the others would say. row: of that
     setting."""
-    would = finding.key == NOTHING_TRUSTED and row is not None
-    told = _("Without trust: {setting}.", setting=chosen(row, quantity)) if would else ""
-    return join([problem(finding), told])
+    if finding.key != NOTHING_TRUSTED or row is None:
+        return problem(finding)
+    would = chosen(row, candidates.response)
+    return join([problem(finding), _("Without trust: {setting}.", setting=would)])
 
 
 def chosen(row: Row | None, quantity: str) -> str:
@@ -237,48 +262,19 @@ def value_text(row: Row, quantity: str) -> str:
     return response(float(row["estimate"]), quantity, (float(row["high"]) - float(row["low"])) / 2)
 
 
-def of_work(candidates: Candidates, sentence: str) -> Message:
-    """Why no level of a knob is recommended that is the size of the work, and what a unit of it
-    takes at both ends, doubted levels left out."""
-    levels = candidates.levels
-    value = candidates.scale.backward(candidates["estimate"])
-    is_known = np.isfinite(levels) & (levels > 0) & (value > 0) & ~candidates.doubted
-    known = np.flatnonzero(is_known)
-    if candidates.goal != "min" or len(known) < 2:
-        return join([sentence])
-    ends = [known[np.argmin(levels[known])], known[np.argmax(levels[known])]]
-    grown, more = np.log(value[ends[1]] / value[ends[0]]), np.log(levels[ends[1]] / levels[ends[0]])
-    if grown < GROWS * more:
-        return join([sentence])
-    first, last = (
-        response(float(ratio), candidates.response, 0.005 * float(ratio))
-        for ratio in (value / levels)[ends]
-    )
-    least, most = (candidates["name"][i] for i in ends)
-    return join(
-        [
-            sentence,
-            _(
-                "A unit takes {first} at {least} and {last} at {most}.",
-                first=first,
-                last=last,
-                least=least,
-                most=most,
-            ),
-        ]
-    )
-
-
-def within(row: Row, quantity: str, share: str, high: str, confidence: float) -> Message:
-    """The cheapest setting within a share of the best. high: how much worse it may be, in words, as
-    is share."""
-    figures = {"share": share, "confidence": confidence, "high": high}
+def within(
+    row: Row, candidates: Candidates, share: float, high: float, confidence: float
+) -> Message:
+    """The cheapest setting within a share of the best. high: how much worse it may be, on the scale
+    of the estimates."""
     return _(
         "Set {setting}: {value}, the cheapest setting estimated to be within {share} of the best; "
         "at {confidence:percent} confidence it is at most {high} worse.",
         setting=row["name"],
-        value=value_text(row, quantity),
-        **figures,
+        value=value_text(row, candidates.response),
+        share=candidates.scale.tolerance_text(share),
+        confidence=confidence,
+        high=candidates.scale.loss_text(high),
     )
 
 
@@ -292,27 +288,19 @@ def targets(
     """The cheapest setting that meets the targets and how sure that is, or that none does, and what
     comes nearest."""
     chance = table["chance"].to_numpy(float)
-    if index is None:
-        text = N_(
-            "No setting meets {targets}; {setting} comes nearest, where a typical trial gives "
-            "{typical} and the targets are met with a probability of {chance:probability}."
+    nearest = chance if chance.max() > 0 else -candidates.sign * candidates["estimate"]
+    row = table.iloc[int(np.argmax(nearest)) if index is None else index]
+    text = (
+        N_(
+            "Set {setting}: {typical} in a typical trial, the cheapest setting that meets "
+            "{targets} with a probability of {chance:probability} (wanted: {confidence:percent})."
         )
-        nearest = chance if chance.max() > 0 else -candidates.sign * candidates["estimate"]
-        row = table.iloc[int(np.argmax(nearest))]
-    else:
-        text = (
-            N_(
-                "Set {setting}: {typical} in a typical trial, the cheapest setting that meets "
-                "{targets} with a probability of {chance:probability} (wanted: "
-                "{confidence:percent})."
-            )
-            if chance[index] >= confidence
-            else N_(
-                "No setting meets {targets} with a probability of {confidence:percent}; {setting} "
-                "comes nearest with {chance:probability}, a typical trial gives {typical}."
-            )
+        if row["chance"] >= confidence
+        else N_(
+            "No setting meets {targets} with a probability of {confidence:percent}; {setting} "
+            "comes nearest with {chance:probability}, a typical trial gives {typical}."
         )
-        row = table.iloc[index]
+    )
     sign, unit = "≤" if candidates.goal == "min" else "≥", unit_name(candidates.response)
     return say(
         text,
@@ -326,76 +314,57 @@ def targets(
     )
 
 
+ONE_TRIAL_EACH = N_(
+    "With one trial of each setting the difference between settings cannot be judged: the noise is "
+    "assumed to be 2 %, as is usual."
+)
+
+
 def caveats(
     candidates: Candidates,
     index: int | None,
-    needed: ReplicatesNeeded | None,
-    tolerance: str,
     all_there_is: float | None,
-    shown: pd.Series,
+    settles: Sequence[Message],
 ) -> list[Message]:
-    """What a reader must know before following the recommendation, as sentences. shown: how much
-    worse each setting is shown to be."""
-    sentences = []
-    if not candidates["estimable"].any():
-        sentences.append(
-            say(
-                ONE_TRIAL_A_LEVEL
-                if candidates["on_curve"].any()
-                else N_(
-                    "With one trial of each setting the difference between settings cannot be "
-                    "judged: the noise is assumed to be 2 %, as is usual."
-                )
-            )
-        )
-    if needed is not None:
-        sentences.append(replicates_text(needed, candidates, tolerance))
+    """What a reader must know before following the recommendation, as sentences. settles: of
+    `trials_that_settle`."""
+    once = ONE_TRIAL_A_LEVEL if candidates["on_curve"].any() else ONE_TRIAL_EACH
+    sentences = [*([] if candidates["estimable"].any() else [say(once)]), *settles]
     if index is None:
         return sentences
-    name = candidates["name"][index]
-    flagged, trials = (int(candidates[column][index]) for column in ("flagged", "n"))
-    levels = candidates.levels
-    here: tuple[tuple[Text, Any, dict[str, Any]], ...] = (
+    row, level = candidates.table.iloc[index], candidates.levels[index]
+    name = row["name"]
+    begins = capital(name) if name[:3] in ("no ", "the", "it ") else name
+    most = np.inf if all_there_is is None else all_there_is
+    here: tuple[tuple[Text, bool, dict[str, Any]], ...] = (
         (
             N_(
                 "{setting} lies inside a dead zone: less of the knob does as well, and more of it "
                 "does better later."
             ),
-            candidates["dead"][index],
-            {"setting": _capital(name)},
+            row["dead"],
+            {"setting": begins},
         ),
         (
             N_(
                 "The response still improves at the end of the range: a larger setting may be "
                 "better."
             ),
-            candidates["last"][index],
-            {},
-        ),
-        (
-            N_(
-                "No limit counts as the most expensive setting, and every limited one is shown to "
-                "be worse."
-            ),
-            candidates["setting"][index] == "none" and (shown > 0).sum() == len(shown) - 1,
+            row["last"],
             {},
         ),
         (
             N_("{n} of {trials} trials at {setting} are flagged as outliers and count for little."),
-            flagged > 0,
-            {"n": flagged, "trials": trials, "setting": name},
+            row["flagged"] > 0,
+            {"n": int(row["flagged"]), "trials": int(row["n"]), "setting": name},
+        ),
+        (
+            N_("{setting} is more than there is to have: {most} would do as well."),
+            most < level < np.inf,
+            {"setting": begins, "most": setting(most, candidates.knob)},
         ),
     )
-    sentences += [say(key, **values) for key, is_so, values in here if is_so]
-    if all_there_is is not None and all_there_is < levels[index] < np.inf:
-        sentences.append(
-            _(
-                "{setting} is more than there is to have: {most} would do as well.",
-                setting=_capital(name),
-                most=setting(all_there_is, candidates.knob),
-            )
-        )
-    return sentences
+    return sentences + [say(key, **values) for key, is_so, values in here if is_so]
 
 
 TRIALS_DO_NOT_SETTLE = {
@@ -423,17 +392,33 @@ def is_of_trials(caveat: str) -> bool:
     return isinstance(caveat, Message) and caveat.text in texts
 
 
-def replicates_text(needed: ReplicatesNeeded, candidates: Candidates, tolerance: str) -> Message:
-    """How many replicates would decide, or why more would not, as a sentence. tolerance: in
-    words."""
-    text = TRIALS_SETTLE if needed.replicates else TRIALS_DO_NOT_SETTLE[needed.why_not]
-    values = {
-        "difference": candidates.scale.amount_text(needed.difference),
-        "tolerance": tolerance,
-        "most": MOST_WORTH,
-    }
-    return say(text, **vars(needed) | values)
-
-
-def _capital(text: str) -> str:
-    return capital(text) if text[:3] in ("no ", "the", "it ") else text
+def trials_that_settle(
+    candidates: Candidates, tied_set: BestSet, tolerance: str
+) -> tuple[int | None, Message]:
+    """How many trials of each tied setting would show that the one expected to be worst is worse
+    than the best by more than the tolerance, in words, and the sentence; None, and why, where more
+    would not: of more than MOST_WORTH nothing is asked."""
+    tied = np.flatnonzero(tied_set.member)
+    best, *_, other = tied[np.argsort(tied_set.loss[tied], kind="stable")]
+    noise = float(np.hypot(*candidates["noise"][[best, other]]) / np.sqrt(2))
+    difference = float(tied_set.loss[other] - tied_set.loss[best])
+    beyond, n = difference - float(np.log1p(tied_set.tolerance)), None
+    if beyond > 0 and noise > 0:
+        n = replicates_to_tell(beyond, noise, len(tied), tied_set.confidence)
+    if n is not None:
+        # The trials that were made did not tell them apart.
+        n = max(n, int(candidates["n"][[best, other]].min()) + 1)
+        n = n if n <= MOST_WORTH else None
+    why_not = "tolerated" if beyond <= 0 else "many"
+    why_not = why_not if candidates["estimable"].any() else "noise"
+    return n, say(
+        TRIALS_SETTLE if n else TRIALS_DO_NOT_SETTLE[why_not],
+        best=candidates["name"][best],
+        other=candidates["name"][other],
+        difference=candidates.scale.loss_text(difference),
+        tolerance=tolerance,
+        most=MOST_WORTH,
+        replicates=n,
+        trials=n and n * len(tied),
+        power=POWER,
+    )

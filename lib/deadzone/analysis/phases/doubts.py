@@ -3,8 +3,6 @@
 from collections.abc import Hashable
 from typing import Any
 
-import pandas as pd
-
 from deadzone.analysis.phases.naming import (
     UNSURE,
     name_with_chances,
@@ -29,15 +27,30 @@ MOST_TRIALS_NAMED = 5
 def doubts(model: PhaseResult) -> list[Message]:
     """Warnings about labels, joints, outliers, drift and misfit, in the order of the model's
     tables."""
-    drift, noise = model.drift, model.noise
-    sentences = [
-        _of_label(model, row)
-        for row in model.phases.to_dict("records")
-        if row["probability"] < UNSURE
+    drift, noise, levels = model.drift, model.noise, model.levels["level"].to_numpy()
+    phases = model.phases.to_dict("records")
+    sentences = [_of_label(model, row) for row in phases if row["probability"] < UNSURE]
+    sentences += [
+        _(
+            "The joint at {joint} is one step from the end of the range: the phase beyond it rests "
+            "on one step.",
+            joint=level_number(joint, model.knob),
+        )
+        for joint in model.joints["level"]
+        if joint in (levels[1], levels[-2])
     ]
-    sentences += _at_the_edge(model)
-    if len(model.outliers):
-        sentences.append(_outliers(model.outliers))
+    if n := len(model.outliers):
+        shown = [
+            _("{trial} (at {level:count})", trial=row.trial, level=row.knob)
+            for row in model.outliers.head(MOST_TRIALS_NAMED).itertuples()
+        ]
+        if n > len(shown):
+            shown.append(_("{more} more", more=n - len(shown)))
+        flagged = N_(
+            "{n} trial is flagged as outlying and down-weighted: {trials}.",
+            "{n} trials are flagged as outlying and down-weighted: {trials}.",
+        )
+        sentences.append(say(flagged, n=n, trials=join(shown, ", ")))
     if drift is not None and drift.removed:
         sentences.append(
             _(
@@ -62,53 +75,18 @@ def doubts(model: PhaseResult) -> list[Message]:
 
 
 def _of_label(model: PhaseResult, phase: dict[Hashable, Any]) -> Message:
+    ends = {"start": phase["start"], "stop": phase["stop"]}
     if len(open_labels(model, phase)) > 1:
         return _(
             "From {start:count} to {stop:count} it is {phases}: {meaning}.",
-            start=phase["start"],
-            stop=phase["stop"],
+            **ends,
             phases=name_with_chances(model, phase),
             meaning=phase_meaning(model, phase),
         )
     return _(
         "The phase {start:count}-{stop:count} is {phase} with a probability of "
         "{probability:probability} only.",
-        start=phase["start"],
-        stop=phase["stop"],
+        **ends,
         phase=phase_name(model, phase),
         probability=phase["probability"],
     )
-
-
-def _at_the_edge(model: PhaseResult) -> list[Message]:
-    """Joints one step from an end rest on a single step."""
-    levels = model.levels["level"].to_numpy()
-    return [
-        _(
-            "The joint at {joint} is one step from the end of the range: the phase beyond it rests "
-            "on one step.",
-            joint=level_number(joint, model.knob),
-        )
-        for joint in model.joints["level"]
-        if joint in (levels[1], levels[-2])
-    ]
-
-
-def _outliers(outliers: pd.DataFrame) -> Message:
-    shown = [
-        _("{trial} (at {level:count})", trial=row.trial, level=row.knob)
-        for row in outliers.head(MOST_TRIALS_NAMED).itertuples()
-    ]
-    more = len(outliers) - len(shown)
-    text = (
-        N_(
-            "{n} trial is flagged as outlying and down-weighted: {trials} and {more} more.",
-            "{n} trials are flagged as outlying and down-weighted: {trials} and {more} more.",
-        )
-        if more
-        else N_(
-            "{n} trial is flagged as outlying and down-weighted: {trials}.",
-            "{n} trials are flagged as outlying and down-weighted: {trials}.",
-        )
-    )
-    return say(text, n=len(outliers), trials=join(shown, ", "), more=more)

@@ -5,6 +5,10 @@ In a randomised design every level is measured early and late, so drift can be t
 ln(response) = level + block (or a straight line over the run order), the additive model of a
 randomised complete block design (Montgomery, Design and Analysis of Experiments, chapter 4). Trials
 far off are left out of this estimate, which must not be drawn by an outlier.
+
+The node is a blocking factor too, where trials of one curve ran on several machines of a cluster
+(incomplete blocks are told apart as long as levels and nodes hang together). What a node is faster
+or slower by is taken off its trials before the curve is fitted.
 """
 
 from dataclasses import dataclass
@@ -12,8 +16,8 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from deadzone.analysis.phases.prepare import CurveTrials
-from deadzone.analysis.phases.result import Drift
+from deadzone.analysis.phases.result import CurveTrials, Drift
+from deadzone.language.messages import Message, _
 
 SIGNIFICANT = 0.01
 """Drift is removed below this p-value: a correction that is not needed costs little, but it should
@@ -28,50 +32,21 @@ FAR_OFF = 4.0
 LEAST_FREEDOM = 4
 """With fewer residual degrees of freedom the test says nothing."""
 
+MOST_NAMED = 4
+"""So many nodes are named in a sentence."""
+
 
 @dataclass(frozen=True)
 class _Fit:
-    """One additive model: coefficients of the drift columns, their covariance, the test's
-    p-value."""
+    """One additive model: coefficients of the drift columns, their covariance and number, what they
+    do to each trial, the test's p-value."""
 
     effects: np.ndarray
     covariance: np.ndarray
+    rank: int
+    on_trials: np.ndarray
     p_value: float
     freedom: int
-
-
-@dataclass(frozen=True)
-class _Columns:
-    """Drift columns of which each trial is in one: a run of a thousand blocks has a hundred
-    thousand trials.
-
-    code: that column, shape (trials,). weight: what the trial has there, shape (trials,).
-    """
-
-    code: np.ndarray
-    weight: np.ndarray
-
-    def kept(self, keep: np.ndarray) -> "_Columns":
-        """Of some of the trials."""
-        return _Columns(self.code[keep], self.weight[keep])
-
-    def times(self, effects: np.ndarray) -> np.ndarray:
-        """What the columns do to each trial, shape (trials,)."""
-        effect: np.ndarray = self.weight * effects[self.code]
-        return effect
-
-    def along(self, values: np.ndarray, count: int) -> np.ndarray:
-        """Each column times values of the trials, shape (count,)."""
-        return np.bincount(self.code, self.weight * values, count)
-
-    def within(self, level: np.ndarray, count: int) -> np.ndarray:
-        """Products of the columns less their level's mean, shape (count, count)."""
-        trials = np.bincount(level)
-        cells = np.bincount(level * count + self.code, self.weight, len(trials) * count)
-        sums = cells.reshape(len(trials), count)
-        return np.diag(self.along(self.weight, count)) - sums.T @ (
-            sums / np.maximum(trials, 1)[:, None]
-        )
 
 
 def estimate_drift(sample: CurveTrials, certainty: float) -> tuple[Drift | None, np.ndarray]:
@@ -80,99 +55,108 @@ def estimate_drift(sample: CurveTrials, certainty: float) -> tuple[Drift | None,
     Returns (None, zeros) where no level was measured twice, or the design cannot tell drift from
     levels.
     """
-    nothing = np.zeros(len(sample.value))
-    fits = [(design, fit) for design in _designs(sample) if (fit := _additive(sample, design[1]))]
-    if not fits:
-        return None, nothing
-    (kind, columns, names), fit = min(fits, key=lambda pair: pair[1].p_value)
-    p = min(1.0, fit.p_value * len(fits))
-    drift = _describe(sample, kind, names, fit, p, certainty)
-    return drift, columns.times(fit.effects) if drift.removed else nothing
-
-
-def _designs(sample: CurveTrials) -> list[tuple[str, _Columns, list]]:
-    """Drift columns to try: (kind, columns, names); the run order is centred."""
-    designs: list[tuple[str, _Columns, list]] = []
-    if sample.block is not None:
-        names, code = np.unique(sample.block, return_inverse=True)
-        if 2 <= len(names) <= len(code) // 2:
-            designs.append(("block", _Columns(code, np.ones(len(code))), list(names)))
-    if sample.order is not None:
-        order = sample.order - sample.order.mean()
-        designs.append(("order", _Columns(np.zeros(len(order), int), order), [0.0, 1.0]))
-    return designs
-
-
-def _additive(sample: CurveTrials, columns: _Columns) -> _Fit | None:
-    """Least squares of levels plus drift columns, twice: the second time without far-off trials."""
-    keep = np.ones(len(sample.value), dtype=bool)
-    fit = None
-    for _ in range(2):
-        fit, residual = _least_squares(sample, columns, keep)
-        if fit is None:
-            return None
-        scale = 1.4826 * np.median(np.abs(residual[keep])) * np.sqrt(keep.sum() / fit.freedom)
-        keep = np.abs(residual) <= FAR_OFF * max(scale, 1e-12)
-    return fit
-
-
-def _least_squares(
-    sample: CurveTrials, columns: _Columns, keep: np.ndarray
-) -> tuple[_Fit | None, np.ndarray]:
-    from scipy.special import fdtrc
-
-    target = _within_levels(sample.level, keep, sample.value)
-    some, count = columns.kept(keep), int(columns.code.max()) + 1
-    # The columns of all blocks add up to nothing within levels: what is left of their sum is
-    # rounding, not a column.
-    inverse, rank = _inverse(some.within(sample.level[keep], count), len(target) * np.spacing(1.0))
-    freedom = int(keep.sum()) - len(np.unique(sample.level[keep])) - rank
-    if rank == 0 or freedom < LEAST_FREEDOM:
-        return None, target
-    effects = inverse @ some.along(target[keep], count)
-    residual = target - _within_levels(sample.level, keep, columns.times(effects))
-    rest = float(residual[keep] @ residual[keep])
-    explained = float(target[keep] @ target[keep]) - rest
-    ratio = (explained / rank) / max(rest / freedom, 1e-300)
-    fit = _Fit(effects, inverse * rest / freedom, float(fdtrc(rank, freedom, ratio)), freedom)
-    return fit, residual
-
-
-def _inverse(matrix: np.ndarray, rtol: float) -> tuple[np.ndarray, int]:
-    """The pseudo-inverse of a symmetric matrix, and its rank: eigenvalues of less than so large a
-    share of the largest are nothing."""
-    values, vectors = np.linalg.eigh(matrix)
-    is_some = np.abs(values) > rtol * np.abs(values).max()
-    some = vectors[:, is_some]
-    return (some / values[is_some]) @ some.T, int(is_some.sum())
-
-
-def _within_levels(level: np.ndarray, keep: np.ndarray, values: np.ndarray) -> np.ndarray:
-    """Values minus their level's mean over the kept trials, shape (trials,); a level without a kept
-    trial gives 0."""
-    counts = np.bincount(level[keep], minlength=int(level.max()) + 1)
-    sums = np.bincount(level[keep], values[keep], len(counts))
-    return np.where((counts > 0)[level], values - (sums / np.maximum(counts, 1))[level], 0.0)
-
-
-def _describe(
-    sample: CurveTrials, kind: str, names: list, fit: _Fit, p: float, certainty: float
-) -> Drift:
     from scipy.special import stdtrit
 
+    fits: list[tuple[str, list, _Fit]] = []
+    trials, centre, of = len(sample.value), 0.0, (sample.level, sample.value)
+    if sample.block is not None:
+        blocks, code = np.unique(sample.block, return_inverse=True)
+        if 2 <= len(blocks) <= trials // 2 and (fit := _additive(*of, code, np.ones(trials))):
+            fits.append(("block", list(blocks), fit))
+    if sample.order is not None:
+        centre = float(sample.order.mean())
+        if fit := _additive(*of, np.zeros(trials, int), sample.order - centre):
+            fits.append(("order", [0.0, 1.0], fit))
+    if not fits:
+        return None, np.zeros(trials)
+    kind, names, fit = min(fits, key=lambda one: one[2].p_value)
+    p = min(1.0, fit.p_value * len(fits))
     if kind == "block":
         effect, variance = fit.effects - fit.effects.mean(), np.diag(fit.covariance)
     else:
-        ends = (
-            np.array([0.0, 1.0]) - sample.order.mean() if sample.order is not None else np.zeros(2)
-        )
+        ends = np.array([0.0, 1.0]) - centre
         effect, variance = ends * fit.effects[0], ends**2 * fit.covariance[0, 0]
-    sign = 1.0 if sample.higher_is_worse else -1.0
-    effect = sign * effect
+    effect = effect if sample.higher_is_worse else -effect
     half = stdtrit(fit.freedom, (1 + certainty) / 2) * np.sqrt(np.maximum(variance, 0.0))
     table = pd.DataFrame(
         {"effect": effect, "low": effect - half, "high": effect + half},
         index=pd.Index(names, name=kind),
     )
     change = float(np.expm1(np.ptp(effect)))
-    return Drift(kind, table, change, p, removed=p < SIGNIFICANT and change > SMALLEST_REMOVED)
+    removed = p < SIGNIFICANT and change > SMALLEST_REMOVED
+    return Drift(kind, table, change, p, removed), fit.on_trials * removed
+
+
+def _additive(
+    level: np.ndarray, value: np.ndarray, code: np.ndarray, weight: np.ndarray
+) -> _Fit | None:
+    """Least squares of levels plus columns of which each trial is in one, twice: the second time
+    without far-off trials. None where the design cannot tell them from levels.
+
+    code: shape (trials,), the column of each trial; weight: what it has there. A run of a thousand
+    blocks has a hundred thousand trials, so that no column is written out.
+    """
+    from scipy.special import fdtrc
+
+    count, n = int(code.max()) + 1, int(level.max()) + 1
+    keep = np.ones(len(value), dtype=bool)
+    for _pass in range(2):
+        here, some, own = level[keep], code[keep], weight[keep]
+        trials = np.maximum(np.bincount(here, minlength=n), 1)
+        target = _within_levels(value, level, keep)
+        sums = np.bincount(here * count + some, own, n * count).reshape(n, count)
+        products = np.diag(np.bincount(some, own**2, count)) - sums.T @ (sums / trials[:, None])
+        # The columns of all blocks add up to nothing within levels: what is left of their sum is
+        # rounding, not a column.
+        nothing = len(value) * np.spacing(1.0)
+        rank = int(np.linalg.matrix_rank(products, hermitian=True, rtol=nothing))
+        freedom = int(keep.sum()) - len(np.unique(here)) - rank
+        if rank == 0 or freedom < LEAST_FREEDOM:
+            return None
+        inverse = np.linalg.pinv(products, hermitian=True, rcond=nothing)
+        effects = inverse @ np.bincount(some, own * target[keep], count)
+        on_trials = weight * effects[code]
+        residual = target - _within_levels(on_trials, level, keep)
+        rest = float(residual[keep] @ residual[keep])
+        explained = float(target[keep] @ target[keep]) - rest
+        ratio = (explained / rank) / max(rest / freedom, 1e-300)
+        p = float(fdtrc(rank, freedom, ratio))
+        fit = _Fit(effects, inverse * rest / freedom, rank, on_trials, p, freedom)
+        scale = 1.4826 * np.median(np.abs(residual[keep])) * np.sqrt(keep.sum() / freedom)
+        keep = np.abs(residual) <= FAR_OFF * max(scale, 1e-12)
+    return fit
+
+
+def _within_levels(values: np.ndarray, level: np.ndarray, keep: np.ndarray) -> np.ndarray:
+    """Values less their level's mean over the kept trials, shape (trials,)."""
+    counts = np.maximum(np.bincount(level[keep], minlength=int(level.max()) + 1), 1)
+    return values - (np.bincount(level[keep], values[keep], len(counts)) / counts)[level]
+
+
+def without_nodes(
+    table: pd.DataFrame, level: np.ndarray, value: np.ndarray
+) -> tuple[np.ndarray, list[Message]]:
+    """Take what the nodes of a cluster differ by off the trials, where they ran on several. level,
+    value: of each trial, shape (trials,)."""
+    if "node" not in table or table["node"].isna().any() or table["node"].nunique() < 2:
+        return value, []
+    names, code = np.unique(table["node"].to_numpy().astype(str), return_inverse=True)
+    shown = ", ".join(names[:MOST_NAMED]) + (", ..." if len(names) > MOST_NAMED else "")
+    fit = _additive(level, value, code, np.ones(len(value)))
+    if fit is None or fit.rank < len(names) - 1:
+        return value, [
+            _(
+                "The trials ran on {n} nodes ({names}), which share too few levels: what a node "
+                "does to the response cannot be told from what the knob does.",
+                n=len(names),
+                names=shown,
+            )
+        ]
+    sentence = _(
+        "The trials ran on {n} nodes ({names}) that differ by {spread:.1%}; that difference is "
+        "taken off each trial before the fit.",
+        n=len(names),
+        names=shown,
+        spread=float(np.expm1(np.ptp(fit.effects))),
+    )
+    return value - fit.on_trials + fit.on_trials.mean(), [sentence]

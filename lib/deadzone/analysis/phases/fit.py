@@ -5,7 +5,7 @@ The tables of the model are made from a sample and its posterior.
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import TypedDict
+from typing import TypedDict, Unpack
 
 import numpy as np
 import pandas as pd
@@ -25,9 +25,9 @@ from deadzone.analysis.phases.outliers import (
     spoiled,
     within_levels,
 )
-from deadzone.analysis.phases.prepare import CurveTrials, prepare
-from deadzone.analysis.phases.result import Noise
-from deadzone.analysis.phases.segmentation import Pieces, by_number_of_phases
+from deadzone.analysis.phases.prepare import prepare
+from deadzone.analysis.phases.result import CurveTrials, Noise
+from deadzone.analysis.phases.segmentation import Pieces
 from deadzone.analysis.phases.smooth import LAWS, law_table
 from deadzone.analysis.phases.thresholds import CERTAINTY, LABELS, Thresholds
 from deadzone.errors import PhaseError
@@ -77,24 +77,26 @@ class PhasePosterior:
         return np.exp(value if self.sample.higher_is_worse else -value)
 
 
-def phase_table(reading: PhasePosterior) -> pd.DataFrame:
-    """One row a phase; the columns are described in `PhaseModel`."""
+def phase_tables(reading: PhasePosterior) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """One row a phase, and one row an inner boundary of them; the columns are described in
+    `PhaseResult`."""
     levels, pieces, x = reading.sample.levels, reading.posterior.pieces, reading.posterior.x
-    rows = []
+    # What begins by its sum (see `by_sum`) has no piece that does.
+    by_sum_alone = reading.probability - step_probabilities(pieces, len(levels) - 1)
+    phases, joints = [], []
     for first, stop, label in runs(reading.labels):
         slope, weight = intervals.phase_elasticities(pieces, x, first, stop, label)
-        low, middle, high = intervals.weighted_quantiles(
-            slope, weight, intervals.central(reading.certainty)
-        )
-        spread = np.sqrt(
-            np.average((slope - np.average(slope, weights=weight)) ** 2, weights=weight)
-        )
-        begin = (
-            intervals.joint_interval(pieces, first, stop, label, reading.certainty)
-            if first
-            else [0, 0]
-        )
-        rows.append(
+        ends = intervals.central(reading.certainty)
+        low, middle, high = intervals.weighted_quantiles(slope, weight, ends)
+        spread = np.average((slope - np.average(slope, weights=weight)) ** 2, weights=weight)
+        begin = levels[[0, 0]]
+        if first:
+            begin = levels[intervals.joint_interval(pieces, first, stop, label, reading.certainty)]
+            near = (pieces.label == label) & (np.abs(pieces.start - first) <= 1) & pieces.opens
+            begun = by_sum_alone[max(first - 2, 0) : first + 2, label]
+            chance = max(float(pieces.weight[near].sum()), float(begun.max() - begun[0]))
+            joints.append((levels[first], *begin, min(1.0, chance)))
+        phases.append(
             {
                 "start": levels[first],
                 "stop": levels[stop],
@@ -102,28 +104,14 @@ def phase_table(reading: PhasePosterior) -> pd.DataFrame:
                 "elasticity": middle,
                 "elasticity_low": low,
                 "elasticity_high": high,
-                "std_error": spread,
+                "std_error": np.sqrt(spread),
                 "probability": reading.probability[first:stop, label].mean(),
-                "start_low": levels[begin[0]],
-                "start_high": levels[begin[1]],
+                "start_low": begin[0],
+                "start_high": begin[1],
             }
         )
-    return pd.DataFrame(rows)
-
-
-def joint_table(reading: PhasePosterior) -> pd.DataFrame:
-    """One row an inner boundary of the decoded phases."""
-    levels, pieces = reading.sample.levels, reading.posterior.pieces
-    # What begins by its sum (see `by_sum`) has no piece that does.
-    by_sum_alone = reading.probability - step_probabilities(pieces, len(levels) - 1)
-    rows = []
-    for first, stop, label in runs(reading.labels)[1:]:
-        low, high = levels[intervals.joint_interval(pieces, first, stop, label, reading.certainty)]
-        near = (pieces.label == label) & (np.abs(pieces.start - first) <= 1) & pieces.opens
-        begun = by_sum_alone[max(first - 2, 0) : first + 2, label]
-        chance = min(1.0, max(float(pieces.weight[near].sum()), float(begun.max() - begun[0])))
-        rows.append({"level": levels[first], "low": low, "high": high, "probability": chance})
-    return pd.DataFrame(rows, columns=["level", "low", "high", "probability"])
+    columns = ["level", "low", "high", "probability"]
+    return pd.DataFrame(phases), pd.DataFrame(joints, columns=columns)
 
 
 def step_table(reading: PhasePosterior) -> pd.DataFrame:
@@ -168,39 +156,36 @@ def _of_levels(
 
 def level_table(reading: PhasePosterior) -> pd.DataFrame:
     """One row a level: what was measured there and what the curve says."""
-    sample, n = reading.sample, len(reading.sample.levels)
-    value, weight = sample.value - reading.correction, 1 - reading.spoiled
-    fitted = reading.intervals(intervals.curve_values, n)
-    used = np.bincount(sample.level, reading.spoiled <= OUTLIER_PROBABILITY, minlength=n)
-    table = pd.DataFrame({"level": sample.levels, "label": sample.names})
-    table["n"], table["n_used"] = np.bincount(sample.level, minlength=n), used.astype(int)
-    measured = np.array([_level_row(reading, m, value, weight) for m in range(n)])
-    table[["mean", "median", "low", "high", "spread"]] = measured
-    table["off"] = reading.off
-    table["fitted"] = reading.natural(fitted[:, 1])
-    table[["fitted_low", "fitted_high"]] = np.sort(reading.natural(fitted[:, [0, 2]]), axis=1)
-    return table
-
-
-def _level_row(
-    reading: PhasePosterior, m: int, value: np.ndarray, weight: np.ndarray
-) -> tuple[float, ...]:
-    """Weighted mean, median, interval of the mean and spread of one level's trials."""
     from scipy.special import stdtrit
 
-    here = reading.sample.level == m
-    values, weights = value[here], np.maximum(weight[here], 1e-9)
-    used = weights > 1 - OUTLIER_PROBABILITY
-    centre = np.average(values, weights=weights)
-    many = weights.sum()
-    freedom = SHRINKAGE + max(many - 1, 0)
-    own = float((weights * (values - centre) ** 2).sum())
-    common = reading.posterior.noise**2
-    spread = np.sqrt((SHRINKAGE * common + own) / freedom)
-    half = stdtrit(freedom, (1 + reading.certainty) / 2) * spread / np.sqrt(max(many, 1.0))
-    middle = np.median(values[used]) if used.any() else np.median(values)
-    mean, median, *ends = reading.natural(np.array([centre, middle, centre - half, centre + half]))
-    return mean, median, min(ends), max(ends), spread
+    sample, level, n = reading.sample, reading.sample.level, len(reading.sample.levels)
+    value, weight = sample.value - reading.correction, np.maximum(1 - reading.spoiled, 1e-9)
+    many = np.bincount(level, weight)
+    centre = np.bincount(level, weight * value) / many
+    own = np.bincount(level, weight * (value - centre[level]) ** 2)
+    freedom = SHRINKAGE + np.maximum(many - 1, 0)
+    spread = np.sqrt((SHRINKAGE * reading.posterior.noise**2 + own) / freedom)
+    quantile = stdtrit(freedom, (1 + reading.certainty) / 2)
+    half = quantile * spread / np.sqrt(np.maximum(many, 1.0))
+    fitted = reading.natural(reading.intervals(intervals.curve_values, n))
+    low, high = np.sort(reading.natural(np.stack([centre - half, centre + half])), axis=0)
+    return pd.DataFrame(
+        {
+            "level": sample.levels,
+            "label": sample.names,
+            "n": np.bincount(level),
+            "n_used": np.bincount(level, reading.spoiled <= OUTLIER_PROBABILITY).astype(int),
+            "mean": reading.natural(centre),
+            "median": reading.natural(level_medians(level, value, weight)),
+            "low": low,
+            "high": high,
+            "spread": spread,
+            "off": reading.off,
+            "fitted": fitted[:, 1],
+            "fitted_low": fitted.min(axis=1),
+            "fitted_high": fitted.max(axis=1),
+        }
+    )
 
 
 def trial_table(reading: PhasePosterior, levels: pd.DataFrame) -> pd.DataFrame:
@@ -230,33 +215,14 @@ def outlier_table(
 ) -> pd.DataFrame:
     """One row a flagged trial, with the reason."""
     flagged = trials["outlier"].to_numpy()
-    picked = trials[flagged].reset_index(drop=True)
+    picked = trials[flagged].reset_index(drop=True).rename(columns={"level": "knob"})
     factor = picked["corrected"] / picked["fitted"]
     counts = levels["n"].to_numpy()[reading.sample.level[flagged]]
     sigma = np.hypot(reading.posterior.noise, reading.posterior.misfit)
-    parts = [reason(f, sigma, int(count)) for f, count in zip(factor, counts, strict=True)]
-    table = picked[["trial", "level", "response", "fitted"]].rename(columns={"level": "knob"})
-    return table.assign(factor=factor, probability=reading.spoiled[flagged], reason=parts)
-
-
-def criteria_table(reading: PhasePosterior) -> pd.DataFrame:
-    """One row a number of phases: how well it fits, what it costs, how probable it is.
-
-    Parameters are an intercept, a slope a phase, a joint between phases, and the noise.
-    """
-    evidence, likelihood = by_number_of_phases(reading.posterior.scores)
-    phases = np.arange(1, len(evidence) + 1)
-    parameters = 2 * phases + 1
-    weight = np.exp(evidence - evidence.max())
-    return pd.DataFrame(
-        {
-            "n_phases": phases,
-            "log_likelihood": likelihood,
-            "n_parameters": parameters,
-            "aic": 2 * parameters - 2 * likelihood,
-            "bic": parameters * np.log(len(reading.sample.value)) - 2 * likelihood,
-            "probability": weight / weight.sum(),
-        }
+    return picked[["trial", "knob", "response", "fitted"]].assign(
+        factor=factor,
+        probability=reading.spoiled[flagged],
+        reason=[reason(f, sigma, int(count)) for f, count in zip(factor, counts, strict=True)],
     )
 
 
@@ -282,13 +248,11 @@ def fit_phases(
     response: str,
     goal: str = "min",
     *,
-    thresholds: Thresholds | None = None,
-    certainty: float = CERTAINTY,
-    correct_drift: bool = True,
+    at: Mapping[Level, Place] | None = None,
     keep_untrusted: bool = False,
     scale: KnobScale | None = None,
     k: int | None = None,
-    at: Mapping[Level, Place] | None = None,
+    **how: Unpack[CurveSettings],
 ) -> PhaseModel:
     """Find the phases of a response curve: where the knob pays, stalls, breaks through, or hurts.
 
@@ -315,7 +279,7 @@ def fit_phases(
     Raises PhaseError, with what to do about it, where the table cannot be analysed.
     """
     sample = prepare(frame, knob, response, goal, keep_untrusted, scale, k, at)
-    return fit_curve(sample, knob, response, goal, thresholds, certainty, correct_drift)
+    return fit_curve(sample, knob, response, goal, **how)
 
 
 def fit_curve(
@@ -350,20 +314,20 @@ def fit_curve(
     trials = trial_table(reading, levels)
     freedom = max(len(sample.value) - len(sample.levels), 0)
     noise = Noise(posterior.noise, posterior.misfit, freedom > 0, float(spoilt.mean()), freedom)
+    phases, joints = phase_tables(reading)
     model = PhaseModel(
         knob=knob,
         response=response,
         goal=goal,
-        phases=phase_table(reading),
+        phases=phases,
         step_labels=tuple(LABELS[k] for k in labels),
         steps=step_table(reading),
-        joints=joint_table(reading),
+        joints=joints,
         outliers=outlier_table(reading, trials, levels),
         levels=levels,
         trials=trials,
         noise=noise,
         drift=drift,
-        criteria=criteria_table(reading),
         laws=law_table(posterior.laws, certainty),
         warnings=sample.warnings,
         none_level=sample.none_level,

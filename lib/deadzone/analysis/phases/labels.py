@@ -52,7 +52,12 @@ def step_probabilities(pieces: Pieces, steps: int) -> np.ndarray:
 def decode(probability: np.ndarray) -> np.ndarray:
     """The allowed label sequence with the largest expected number of right steps, without harm that
     is not proven; shape (steps,)."""
-    return _unproven_is_plateau(_likeliest(probability), probability)
+    labels = _likeliest(probability)
+    first, stop, label = runs(labels)[-1]
+    flat, harm = probability[first:stop, [priors.PLATEAU, priors.REVERSAL]].sum(axis=0)
+    if label == priors.REVERSAL and harm < REVERSAL_PROOF * (flat + harm):
+        labels[first:] = priors.PLATEAU
+    return labels
 
 
 def _likeliest(probability: np.ndarray) -> np.ndarray:
@@ -71,17 +76,6 @@ def _likeliest(probability: np.ndarray) -> np.ndarray:
         label = int(back[label])
         path.append(label)
     return np.array(path[::-1])
-
-
-def _unproven_is_plateau(labels: np.ndarray, probability: np.ndarray) -> np.ndarray:
-    """Call the last phase a plateau if it was a reversal that the data do not prove."""
-    first, stop, label = runs(labels)[-1]
-    if label != priors.REVERSAL:
-        return labels
-    flat, harm = probability[first:stop, [priors.PLATEAU, priors.REVERSAL]].sum(axis=0)
-    if harm >= REVERSAL_PROOF * (flat + harm):
-        return labels
-    return np.where(np.arange(len(labels)) >= first, priors.PLATEAU, labels)
 
 
 def by_sum(probability: np.ndarray, pieces: Pieces, x: np.ndarray) -> np.ndarray:

@@ -15,8 +15,6 @@ the variances are drawn towards the common one by as much as they agree with eac
 variances: Smyth 2004, Statistical Applications in Genetics and Molecular Biology 3, article 3).
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np
@@ -41,6 +39,10 @@ defined."""
 
 FEWEST_LEVELS = 3
 """Fewer levels than this do not say by how much levels differ in their noise."""
+
+FEWEST_AGREEING = 3
+"""So many trials of a level that agree are its value, whatever the curve says; fewer may all be
+spoiled."""
 
 STANDARD_ERRORS = 2.0
 """What differs by no more than so many standard errors may be equal."""
@@ -80,55 +82,63 @@ class LevelEstimates:
 
 
 def estimate_levels(model: PhaseResult) -> LevelEstimates:
-    """Estimates of every level of a phase model, in the order of `model.levels`."""
-    positions = model.levels["level"].to_numpy(float)
-    index = np.searchsorted(positions, model.trials["level"].to_numpy(float))
-    log_y = np.log(model.trials["corrected"].to_numpy(float))
-    weight = model.trials["weight"].to_numpy(float)
-    joints = model.phases["start"].to_numpy(float)[1:]
-    means, count, scatter = level_means(index, log_y, weight, len(positions))
-    noise = level_noise(scatter, count - 1, max(float(model.noise.replicate), LEAST_NOISE))
-    basis = hinge_basis(model.axis.forward(positions), model.axis.forward(joints))
-    misfit = float(model.noise.misfit)
-    curve, curve_error = fitted_curve(model)
-    covariance = shared_covariance(curve_error, noise**2 / count + misfit**2, basis)
-    noise_df = noise_degrees(scatter, count - 1)
-    unexplained = STANDARD_ERRORS * few_trials_factor(noise_df) * noise / np.sqrt(count)
-    medians = level_medians(index, log_y, weight)
-    off = np.minimum(np.abs(means - curve), np.abs(medians - curve))
-    own = level_effects(off, unexplained, misfit)
-    if not model.noise.estimable:
-        noise, own = single_noise(noise)
-    off = model.levels["off"].to_numpy(float)
-    loud = noise > SCALES[-1] * float(model.noise.replicate)
-    loud &= (model.levels["n_used"] == model.levels["n"]).to_numpy()
-    own = np.where((off > 0) | ((off < 0) & (count > FEW_TRIALS)) | loud, OFF_EFFECT, own)
-    # Some trials of a loud level may be spoiled all the same: they move its median by less.
-    variance = noise**2 / count * np.where(loud, MEDIAN_VARIANCE, 1.0)
-    means = np.where(loud, medians, means)
-    estimate, covariance = predict(means, variance, own, curve, covariance)
-    df = max(float(count.sum()) - basis.shape[1], LEAST_DF)
-    share = own**2 / (variance + own**2) * variance / np.diag(covariance)
-    if not model.noise.estimable:
-        noise_df = np.full(len(noise), df)
-    return LevelEstimates(estimate, covariance, noise, noise_df, np.minimum(share, 1.0), df)
+    """Estimates of every level of a phase model, in the order of `model.levels`.
 
-
-def fitted_curve(model: PhaseResult) -> tuple[np.ndarray, np.ndarray]:
-    """ln(fitted) and its standard error at each level, both of shape (n,), from the model's
-    intervals.
-
-    The intervals are those of the posterior over segmentations, so the joints' uncertainty is in
-    them.
+    The curve has the standard errors of the model's intervals, which are those of the posterior
+    over segmentations, so that the joints' uncertainty is in them; its levels are correlated as in
+    a weighted least squares fit of the chain with these joints: closely along a piece, little
+    across pieces. The deviations of levels from it have tails as of Student's t: one in many lies
+    far off its neighbours (a tile that does not fit, a cliff), and the others tell nothing of it.
+    Its variance is the expectation in a scale mixture of normals (West 1984, JRSS B 46, 431-439;
+    Lange, Little and Taylor 1989, JASA 84, 881-896).
     """
     from scipy.special import ndtri
 
-    low, middle, high = (
-        np.log(model.levels[column].to_numpy(float))
-        for column in ("fitted_low", "fitted", "fitted_high")
+    levels, trials = model.levels, model.trials
+    positions, off = levels["level"].to_numpy(float), levels["off"].to_numpy(float)
+    index = np.searchsorted(positions, trials["level"].to_numpy(float))
+    log_y = np.log(trials["corrected"].to_numpy(float))
+    weight = trials["weight"].to_numpy(float)
+    means, count, scatter = level_means(index, log_y, weight, len(positions))
+    medians = level_medians(index, log_y, weight)
+    common, misfit = float(model.noise.replicate), float(model.noise.misfit)
+    noise = level_noise(scatter, count - 1, max(common, LEAST_NOISE))
+    noise_df = noise_degrees(scatter, count - 1)
+
+    low, curve, high = (
+        np.log(levels[column].to_numpy(float)) for column in ("fitted_low", "fitted", "fitted_high")
     )
-    width = 2 * float(ndtri((1 + model.certainty) / 2))
-    return middle, np.maximum((high - low) / width, LEAST_NOISE)
+    error = np.maximum((high - low) / (2 * ndtri((1 + model.certainty) / 2)), LEAST_NOISE)
+    x = model.axis.forward(positions)
+    corners = [x[0], *model.axis.forward(model.phases["start"].to_numpy(float)[1:]), x[-1]]
+    # Column j is the chain of straight pieces that is 1 at the j-th corner and 0 at the others.
+    basis = np.stack([np.interp(x, corners, row) for row in np.eye(len(corners))], axis=1)
+    precision = np.linalg.pinv(basis.T @ (basis / (noise**2 / count + misfit**2)[:, None]))
+    covariance = basis @ precision @ basis.T
+    scale = error / np.sqrt(np.maximum(np.diag(covariance), 1e-300))
+    covariance *= np.outer(scale, scale)
+
+    # The nearer of mean and median, so that one spoiled trial makes no effect.
+    away = np.minimum(np.abs(means - curve), np.abs(medians - curve))
+    by_noise = STANDARD_ERRORS * few_trials_factor(noise_df) * noise / np.sqrt(count)
+    beyond = np.maximum(away**2 - by_noise**2, 0.0)
+    effect = np.sqrt((EFFECT_DF * misfit**2 + beyond) / (EFFECT_DF + 1))
+    if not model.noise.estimable:
+        noise, effect = single_noise(noise)
+    loud = noise > SCALES[-1] * common
+    loud &= (levels["n_used"] == levels["n"]).to_numpy()
+    effect[(off > 0) | ((off < 0) & (count > FEW_TRIALS)) | loud] = OFF_EFFECT
+    # Some trials of a loud level may be spoiled all the same: they move its median by less.
+    variance = noise**2 / count * np.where(loud, MEDIAN_VARIANCE, 1.0)
+    means = np.where(loud, medians, means)
+    trust = effect**2 / (variance + effect**2)
+    covariance = np.diag(trust * variance) + np.outer(1 - trust, 1 - trust) * covariance
+    df = max(float(count.sum()) - basis.shape[1], LEAST_DF)
+    share = np.minimum(trust * variance / np.diag(covariance), 1.0)
+    if not model.noise.estimable:
+        noise_df = np.full(len(noise), df)
+    estimate = curve + trust * (means - curve)
+    return LevelEstimates(estimate, covariance, noise, noise_df, share, df)
 
 
 def level_means(
@@ -225,44 +235,6 @@ def inverse_trigamma(value: float) -> float:
     return x
 
 
-def hinge_basis(log_x: np.ndarray, log_joints: np.ndarray) -> np.ndarray:
-    """Basis of the continuous chains of straight pieces with joints at the places given.
-
-    log_x: shape (n,). log_joints: shape (k,). Returns shape (n, k + 2): column j is the chain that
-    is 1 at the j-th corner (first level, joints, last level) and 0 at the others.
-    """
-    corners = np.concatenate([log_x[:1], log_joints, log_x[-1:]])
-    return np.stack([np.interp(log_x, corners, row) for row in np.eye(len(corners))], axis=1)
-
-
-def shared_covariance(error: np.ndarray, variance: np.ndarray, basis: np.ndarray) -> np.ndarray:
-    """Covariance of a fitted curve with the standard errors given, shape (n, n).
-
-    error: shape (n,), of the curve. variance: shape (n,), of each level's mean around the curve.
-    basis: shape (n, p). Levels are correlated as in a weighted least squares fit of the chain with
-    the joints of the basis: closely along a piece, little across pieces.
-    """
-    precision = np.linalg.pinv(basis.T @ (basis / variance[:, None]))
-    covariance = basis @ precision @ basis.T
-    scale = error / np.sqrt(np.maximum(np.diag(covariance), 1e-300))
-    return covariance * np.outer(scale, scale)
-
-
-def level_effects(off: np.ndarray, by_noise: np.ndarray, misfit: float) -> np.ndarray:
-    """Standard deviation of each level's deviation from the curve, shape (n,), where these have
-    tails as of Student's t.
-
-    off: of each level's trials from the curve, the nearer of mean and median, so that one spoiled
-    trial makes no effect. by_noise: how far noise alone may put them. Both of shape (n,). misfit:
-    of most levels. One level in many lies far off its neighbours (a tile that does not fit, a
-    cliff), and the others tell nothing of it: its variance is the expectation in a scale mixture of
-    normals (West 1984, JRSS B 46, 431-439; Lange, Little and Taylor 1989, JASA 84, 881-896).
-    """
-    return np.sqrt(
-        (EFFECT_DF * misfit**2 + np.maximum(off**2 - by_noise**2, 0.0)) / (EFFECT_DF + 1)
-    )
-
-
 def single_noise(scatter: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """How much of the scatter of single trials around the curve is noise, and how much is the
     levels' own, both of shape (n,).
@@ -277,21 +249,3 @@ def single_noise(scatter: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     weight = prior * np.exp(-0.5 * (np.log(noise / TYPICAL_NOISE) / NOISE_SPREAD) ** 2)
     own = (weight * share).sum(axis=1) / weight.sum(axis=1)
     return scatter * np.sqrt(1 - own), scatter * np.sqrt(own)
-
-
-def predict(
-    means: np.ndarray,
-    variance: np.ndarray,
-    misfit: float | np.ndarray,
-    curve: np.ndarray,
-    curve_covariance: np.ndarray,
-) -> tuple[np.ndarray, np.ndarray]:
-    """Best linear unbiased predictor of curve plus deviation at each level.
-
-    means, variance: shape (n,), level means and their sampling variances. misfit: standard
-    deviation of a level's deviation from the curve. curve, curve_covariance: shapes (n,) and (n,
-    n). Returns the predictions, shape (n,), and the covariance of their errors, shape (n, n).
-    """
-    trust = misfit**2 / (variance + misfit**2)
-    covariance = np.diag(trust * variance) + np.outer(1 - trust, 1 - trust) * curve_covariance
-    return curve + trust * (means - curve), covariance

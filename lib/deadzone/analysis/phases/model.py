@@ -3,7 +3,7 @@ draw it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -41,29 +41,16 @@ class PhaseModel(PhaseResult):
         """
         return summarise(self, advice)
 
-    def plot(
-        self,
-        ax: Axes | None = None,
-        *,
-        advice: Recommendation | None = None,
-        title: str | None = None,
-        legend: bool = True,
-        figsize: tuple[float, float] | None = None,
-        color: Any = None,
-        label: str = "",
-    ) -> Axes:
+    def plot(self, ax: Axes | None = None, **style: Any) -> Axes:
         """Draw trials, fit, interval and phases; returns the matplotlib axes.
 
-        advice: the recommendation to mark. title: by default the verdict, "" for none. legend:
-        whether the marks are explained. figsize: of a new figure [in]. color: draw the curve alone
-        in it, to lay it over another; label: its name in the legend.
+        style: advice, the recommendation to mark; title, by default the verdict, "" for none;
+        legend, whether the marks are explained; figsize, of a new figure [in]; color, to draw the
+        curve alone in it, over another; label, its name in the legend.
         """
         from deadzone.analysis.phases.plot import plot
 
-        return plot(
-            self, ax, advice=advice, title=title, legend=legend, figsize=figsize, color=color,
-            label=label,
-        )  # fmt: skip
+        return plot(self, ax, **style)
 
     def predict(self, levels: Any) -> np.ndarray:
         """The fitted response at levels of the knob, in its unit; nan beyond those that were
@@ -87,13 +74,8 @@ class PhaseModel(PhaseResult):
     def to_dict(self) -> dict[str, Any]:
         """The record that `deadzone fit --json` prints: plain numbers, strings, lists."""
         phases = self.phases.drop(columns=["std_error", "start_low", "start_high"])
-        return {
-            "knob": self.knob,
-            "response": self.response,
-            "goal": self.goal,
-            "goal_from": self.goal_from,
-            "n_levels": self.n_levels,
-            "n_trials": self.n_trials,
+        plain = ("knob", "response", "goal", "goal_from", "n_levels", "n_trials")
+        return {name: getattr(self, name) for name in plain} | {
             "phases": records(phases, whole=True),
             "outliers": records(self.outliers[["trial", "knob", "response", "reason"]], whole=True),
             "warnings": list(self.warnings),
@@ -101,8 +83,8 @@ class PhaseModel(PhaseResult):
         }
 
 
-@dataclass(frozen=True, eq=False)
-class PhaseModels(Mapping[Any, PhaseModel]):
+@dataclass(eq=False, repr=False)
+class PhaseModels(dict[Any, PhaseModel]):
     """One phase model for each value of a second factor: `models[4.0].phases`.
 
     by: name of the second factor. models: from its values, in increasing order, to their models.
@@ -115,6 +97,13 @@ class PhaseModels(Mapping[Any, PhaseModel]):
     warnings: tuple[str, ...]
     findings: tuple[Finding, ...]
     settings: Candidates
+
+    def __post_init__(self) -> None:
+        self.update(self.models)
+
+    def __missing__(self, value: Any) -> PhaseModel:
+        known = ", ".join(map(str, self))
+        raise PhaseError(f"There is no curve of {self.by} = {value!r}. Its values are {known}.")
 
     @cached_property
     def table(self) -> pd.DataFrame:
@@ -132,30 +121,11 @@ class PhaseModels(Mapping[Any, PhaseModel]):
         parts = {value: getattr(model, table) for value, model in self.models.items()}
         return pd.concat(parts, names=[self.by]).reset_index(self.by).reset_index(drop=True)
 
-    def __getitem__(self, value: Any) -> PhaseModel:
-        try:
-            return self.models[value]
-        except KeyError:
-            known = ", ".join(str(key) for key in self.models)
-            raise PhaseError(
-                f"There is no curve of {self.by} = {value!r}. Its values are {known}."
-            ) from None
-
-    def __contains__(self, value: object) -> bool:
-        return value in self.models
-
-    def __iter__(self) -> Iterator[Any]:
-        return iter(self.models)
-
-    def __len__(self) -> int:
-        return len(self.models)
-
     @with_options_of(recommend_from, "findings")
     def recommend(self, **options: Any) -> Recommendation:
         """The best cell of the grid; options as of `PhaseModel.recommend`. The cheapest has the
         least of the second factor, and of those of the knob."""
-        options = {"findings": self.findings, **options}
-        return recommend_from(self.settings, **options)
+        return recommend_from(self.settings, **{"findings": self.findings, **options})
 
     def predict(self, levels: Any) -> pd.DataFrame:
         """The fitted response of every slice, one column each, one row a level; nan beyond what was

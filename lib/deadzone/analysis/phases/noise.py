@@ -8,15 +8,8 @@ an outlier is weighed together with the joints rather than filtered before them.
 Mixture for spoiled trials: Box and Tiao (1968), A Bayesian approach to some outlier problems,
 Biometrika 55.
 
-Values of the curve tried at each level that may be a joint.
-
-Parabolas in place of tables: what makes sweeps of hundreds of levels quick.
-
-A long piece crosses many levels; the sum of their parabolas is again a parabola in the values at
-the piece's two ends, whatever the number of levels (the device of CPOP, see `segmentation`).
+With it the values of the curve that are tried at each level.
 """
-
-from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -137,13 +130,12 @@ def bulk(trials: Replicates) -> tuple[np.ndarray, np.ndarray]:
 def rough_scale(trials: Replicates) -> float:
     """Robust noise of the trials around their level (median absolute deviation, small-sample
     corrected)."""
-    deviations = []
-    for row, weight in zip(trials.values, trials.weights, strict=True):
-        values = row[weight > 0]
-        if len(values) > 1:
-            deviations.append(
-                np.abs(values - np.median(values)) * np.sqrt(len(values) / (len(values) - 1))
-            )
+    levels = [row[weight > 0] for row, weight in zip(trials.values, trials.weights, strict=True)]
+    deviations = [
+        np.abs(values - np.median(values)) * np.sqrt(len(values) / (len(values) - 1))
+        for values in levels
+        if len(values) > 1
+    ]
     if not deviations:
         return QUIETEST
     sizes = np.sort(np.concatenate(deviations))
@@ -282,18 +274,13 @@ PREDICTING = 4
 
 @dataclass(frozen=True)
 class ValueGrid:
-    """Values of the curve tried at each candidate joint; arrays of shape (joints, G), ln(response).
+    """Values of the curve tried at each level; arrays of shape (n, G), ln(response).
 
     log_width: logarithm of the interval a value stands for; -inf where a value is padding.
     """
 
     value: np.ndarray
     log_width: np.ndarray
-
-    @cached_property
-    def middle(self) -> np.ndarray:
-        """Mean of each joint's values, shape (joints,)."""
-        return self.value.mean(axis=1)
 
 
 def value_grid(x: np.ndarray, tables: LevelTables, few: np.ndarray) -> ValueGrid:
@@ -341,47 +328,3 @@ def _rivals(
         fine[end] = np.sqrt(lever) * spread[near].mean()
         reach[end] = 0.5 * abs(x[end] - x[near[0]])
     return centre, fine, reach
-
-
-def graded_grid(centre: np.ndarray, fine: np.ndarray, coarse: np.ndarray) -> ValueGrid:
-    """Values close together where a long phase pins the curve, and further apart out to a level's
-    own noise.
-
-    centre: shape (m,), the curve of a first fit. fine: its standard deviation, coarse: a level's
-    own.
-    """
-    reach = np.maximum(coarse * SPACING * VALUES / 2, 4.0 * fine)
-    inner = np.array([0.35, 1.05, 1.75])
-    growth = (reach / (inner[-1] * fine))[:, None] ** (np.arange(1, 4) / 3)
-    half = fine[:, None] * np.concatenate(
-        [np.tile(inner, (len(fine), 1)), inner[-1] * growth], axis=1
-    )
-    value = centre[:, None] + np.concatenate([-half[:, ::-1], half], axis=1)
-    return ValueGrid(value, np.log(np.gradient(value, axis=1)))
-
-
-@dataclass(frozen=True)
-class Parabolas:
-    """Each level's log likelihood near a first fit: height - weight / 2 * (value - centre)**2.
-
-    centre, weight, height: shape (n,). A spoiled level has hardly any weight: the weights are those
-    of iteratively reweighted least squares (Holland and Welsch 1977) for its mixture likelihood.
-    """
-
-    centre: np.ndarray
-    weight: np.ndarray
-    height: np.ndarray
-
-
-def parabolas(tables: LevelTables, fitted: np.ndarray) -> Parabolas:
-    """Parabolas that agree with the tables at the fitted values, shape (n,), in height and
-    slope."""
-    centre, spread = tables.moments
-    level = np.arange(len(fitted))
-    off = fitted - centre
-    nudge = np.where(np.abs(off) < spread, np.where(off < 0, -spread, spread), off)
-    peak = look_up(tables, level, centre)
-    here = look_up(tables, level, centre + nudge)
-    weight = np.clip(2 * (peak - here) / nudge**2, 1e-6 / spread**2, 1.0 / spread**2)
-    height = look_up(tables, level, fitted) + 0.5 * weight * off**2
-    return Parabolas(centre, weight, height)

@@ -7,8 +7,6 @@ these distances of the other levels (Hampel 1974, JASA 69, 383-393). One level o
 levels are set aside one after the other, and all that were set aside before the last one that
 stands out are off as well (Rosner 1983, Technometrics 25, 165-172)."""
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from deadzone.analysis.phases.level_estimates import STANDARD_ERRORS
@@ -39,40 +37,32 @@ MOST_SHARE = 0.2
 """Where more of the levels stand out than this, that is how the curve is: saw teeth, or noise."""
 
 
-@dataclass(frozen=True)
-class _Step:
-    """The level set aside in a step: how far it is off and beyond the shape [ln], and the median
-    distance of so many others."""
-
-    level: int
-    off: float
-    beyond: float
-    rough: float
-    others: int
-
-    @property
-    def is_proven(self) -> bool:
-        is_noise = self.others >= MANY - 1
-        proof = NOISE_PROOF if is_noise else WORSE_PROOF if self.off > 0 else BETTER_PROOF
-        is_usual = is_noise and self.rough > STANDS_OUT
-        return not is_usual and self.beyond > BEYOND_SHAPE and abs(self.off) > proof * self.rough
-
-
 def off_levels(x: np.ndarray, value: np.ndarray, error: np.ndarray) -> np.ndarray:
     """By how much each level is off the line between its neighbours [ln], above 0 where it is
     worse; 0 of a level that is not off.
 
     x: shape (n,), places of the levels, increasing. value: shape (n,), ln(response) of each,
     smaller is better. error: shape (n,), standard error of each, 0 where its trials do not tell.
-    Returns shape (n,)."""
-    out = np.zeros(len(x))
-    if len(x) < FEWEST_WORSE:
-        return out
-    steps = _set_aside(x, value, error)
-    last = max((i for i, step in enumerate(steps) if step.is_proven), default=-1)
-    for step in steps[: last + 1]:
-        if step.beyond > BEYOND_SHAPE:
-            out[step.level] = step.off
+    Returns shape (n,). Of those that stand out the level is set aside first whose loss makes those
+    left smoothest."""
+    out, left, set_aside = np.zeros(len(x)), np.arange(len(x)), np.zeros(len(x))
+    for _ in range(len(x) // 3):
+        if len(left) < FEWEST_WORSE:
+            break
+        stands, off, beyond = _standing(x[left], value[left], error[left])
+        without = {i: np.delete(left, i + 1) for i in np.flatnonzero(np.abs(stands) > STANDS_OUT)}
+        if not without:
+            break
+        distances = {i: np.abs(_distances(x[rest], value[rest])) for i, rest in without.items()}
+        i = min(distances, key=lambda level: float(distances[level].sum()))
+        rough, is_noise = float(np.median(distances[i])), len(left) > MANY - 1
+        if beyond[i] > BEYOND_SHAPE:
+            set_aside[left[i + 1]] = off[i]
+            proof = NOISE_PROOF if is_noise else WORSE_PROOF if off[i] > 0 else BETTER_PROOF
+            is_usual = is_noise and rough > STANDS_OUT
+            if not is_usual and abs(off[i]) > proof * rough:
+                out = set_aside.copy()
+        left = without[i]
     return _alone(out)
 
 
@@ -85,23 +75,6 @@ def _alone(off: np.ndarray) -> np.ndarray:
     if (off < 0).sum() > 1 or len(off) < FEWEST_BETTER:
         off = np.where(off < 0, 0.0, off)
     return off if (off != 0).sum() <= max(1, MOST_SHARE * len(off)) else np.zeros(len(off))
-
-
-def _set_aside(x: np.ndarray, value: np.ndarray, error: np.ndarray) -> list[_Step]:
-    """Levels in the order in which those left get smoother: of those that stand out, the one whose
-    loss helps most."""
-    left, steps = np.arange(len(x)), []
-    for _ in range(len(x) // 3):
-        out, off, beyond = _standing(x[left], value[left], error[left])
-        if len(left) < FEWEST_WORSE or not (np.abs(out) > STANDS_OUT).any():
-            break
-        without = {i: np.delete(left, i + 1) for i in np.flatnonzero(np.abs(out) > STANDS_OUT)}
-        rough = {i: np.abs(_distances(x[rest], value[rest])) for i, rest in without.items()}
-        i = min(rough, key=lambda level: float(rough[level].sum()))
-        scale = float(np.median(rough[i]))
-        steps.append(_Step(int(left[i + 1]), float(off[i]), float(beyond[i]), scale, len(left) - 1))
-        left = np.delete(left, i + 1)
-    return steps
 
 
 def _distances(x: np.ndarray, value: np.ndarray) -> np.ndarray:

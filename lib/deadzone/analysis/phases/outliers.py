@@ -9,7 +9,7 @@ import numpy as np
 from deadzone.analysis.phases import noise
 from deadzone.analysis.phases.inference import Posterior
 from deadzone.analysis.phases.intervals import curve_values, weighted_quantiles
-from deadzone.analysis.phases.own_values import FEWEST_AGREEING
+from deadzone.analysis.phases.level_estimates import FEWEST_AGREEING
 from deadzone.language.messages import N_, Message, say
 
 OUTLIER_PROBABILITY = 0.5
@@ -39,7 +39,11 @@ def spoiled(posterior: Posterior, value: np.ndarray, level: np.ndarray) -> np.nd
     """Probability that each trial is spoiled; value: shape (trials,), ln(response) as fitted."""
     hypothesis = posterior.best
     table = hypothesis.by_scale[:, :, ::THIN] + np.log(hypothesis.scale_weights)[None, :, None]
-    point = _likely_points(_level_density(posterior, np.logaddexp.reduce(table, axis=1)))
+    below = np.cumsum(_level_density(posterior, np.logaddexp.reduce(table, axis=1)), axis=1)
+    # POINTS equally likely table points of each level's value.
+    wanted = (np.arange(POINTS) + 0.5) / POINTS
+    point = np.array([np.searchsorted(row, wanted * row[-1]) for row in below])
+    point = np.minimum(point, below.shape[1] - 1)
     weight = np.exp(table - table.max(axis=1, keepdims=True))
     scales = np.take_along_axis(
         weight / weight.sum(axis=1, keepdims=True), point[:, None, :], axis=2
@@ -98,15 +102,6 @@ def scattering(
     return ((away > 1) & (away < trials) & rare & loud)[level]
 
 
-def _likely_points(density: np.ndarray) -> np.ndarray:
-    """POINTS equally likely table points of each level's value, from its density; shape (n,
-    POINTS)."""
-    below = np.cumsum(density, axis=1)
-    wanted = (np.arange(POINTS) + 0.5) / POINTS
-    points = [np.searchsorted(row, wanted * row[-1]) for row in below]
-    return np.minimum(np.array(points), density.shape[1] - 1)
-
-
 def _level_density(posterior: Posterior, own: np.ndarray) -> np.ndarray:
     """Posterior of each level's own value, misfit included, on its thinned table; rows sum to 1.
 
@@ -128,10 +123,9 @@ def _level_density(posterior: Posterior, own: np.ndarray) -> np.ndarray:
 
 def reason(factor: float, sigma: float, replicates: int) -> Message:
     """Why a trial is flagged. factor: response / fitted. sigma: noise of a trial, ln."""
-    against = say(
-        N_("against the other trials of its level and the curve")
-        if replicates > 2
-        else N_("against what the curve says of its level")
+    curve, others = (
+        N_("against what the curve says of its level"),
+        N_("against the other trials of its level and the curve"),
     )
     noise = abs(float(np.log(factor))) / sigma
     text = (
@@ -139,4 +133,4 @@ def reason(factor: float, sigma: float, replicates: int) -> Message:
         if noise >= LEAST_TOLD
         else N_("{factor:number} times the fitted value, {against}")
     )
-    return say(text, factor=factor, noise=noise, against=against)
+    return say(text, factor=factor, noise=noise, against=say(others if replicates > 2 else curve))

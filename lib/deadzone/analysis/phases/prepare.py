@@ -4,7 +4,6 @@ Nothing is dropped in silence: what is left out is counted and said in a warning
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
@@ -12,13 +11,15 @@ import pandas as pd
 
 from deadzone.analysis.phases.axis import KnobAxis
 from deadzone.analysis.phases.censored import completed, is_bound, without_end
-from deadzone.analysis.phases.notes import below_zero, doubts_of_sample, usable, without_nodes
+from deadzone.analysis.phases.drift import without_nodes
 from deadzone.analysis.phases.quantities import listing, setting
 from deadzone.analysis.phases.quantities import response as in_words
+from deadzone.analysis.phases.result import CurveTrials
 from deadzone.analysis.phases.roles import check_roles
-from deadzone.analysis.thinning import MOST_TRIALS, thinned
+from deadzone.analysis.thinning import MOST_TRIALS, thinned, with_fewer_levels
+from deadzone.analysis.trial_columns import below_zero, is_well, marked
 from deadzone.errors import PhaseError
-from deadzone.language.messages import Message, _, ngettext
+from deadzone.language.messages import N_, Message, Text, _, say
 from deadzone.study.distinct import by_distinct, level_names
 from deadzone.study.levels import NONE, Level, is_number
 from deadzone.study.response_cells import is_amount, said_of, with_numbers
@@ -35,40 +36,18 @@ from deadzone.study.scales import (
     scale_of,
 )
 
+ONE_TRIAL_A_LEVEL = N_(
+    "Every level has one trial: the noise is estimated from how far the points lie from the curve. "
+    "Measure each level three times or more."
+)
+"""A doubt about the curve and about a setting alike."""
+
 MOST_LEVELS = 2000
 """Memory grows with their square: 2,000 take 1.1 GB, and 200,000 took all. What has more levels is
 a measurement, such as a temperature, and no setting."""
 
 KNOWN_UNITS = ("unit", "units")
 """A column of this name says the response's unit in each row; a response cannot mix units."""
-
-
-@dataclass(frozen=True)
-class CurveTrials:
-    """The trials of one curve, ready to be fitted.
-
-    levels: shape (n,), positions on the knob's axis, increasing. axis: over which they are spaced.
-    names: how each level is written. level: shape (trials,), position of each trial's level.
-    response: shape (trials,), as measured. value: shape (trials,), ln(response), sign flipped for a
-    response to maximise: smaller is better; where the trials ran on several nodes of a cluster,
-    without what these differ by. row: shape (trials,), position in the frame. trial: shape
-    (trials,), where the frame has no such column the row of data, counted from 1. block, order:
-    shape (trials,) or None; order is the rank in the run, 0 ... 1.
-    """
-
-    levels: np.ndarray
-    names: tuple[str, ...]
-    level: np.ndarray
-    response: np.ndarray
-    value: np.ndarray
-    row: np.ndarray
-    trial: np.ndarray
-    block: np.ndarray | None
-    order: np.ndarray | None
-    higher_is_worse: bool
-    none_level: float | None
-    warnings: tuple[str, ...]
-    axis: KnobAxis
 
 
 def prepare(
@@ -91,7 +70,8 @@ def prepare(
     table, notes = measured_trials(frame, (knob,), response, goal, keep_untrusted)
     refuse_not_positive(table[response])
     scale = scale or knob_scale(table[knob], places=places_of(at), k=k)
-    return curve_trials(table, knob, response, goal, scale, notes)
+    table, fewer = with_fewer_levels(table, knob, scale)
+    return curve_trials(table, knob, response, goal, scale, [*notes, *fewer])
 
 
 def curve_trials(
@@ -109,26 +89,23 @@ def curve_trials(
     levels, level = np.unique(positions, return_inverse=True)
     _check_shape(levels, values, knob, response)
     axis, names, none_level = written_on(scale, levels)
-    value = np.log(values) if goal == "min" else -np.log(values)
     row = table.index.to_numpy()
-    trial = table["trial"].to_numpy() if "trial" in table else row + 1
-    block = table["block"].to_numpy() if "block" in table and table["block"].notna().all() else None
-    value, blocked = without_nodes(table, level, value)
-    warnings = (*notes, *said, *blocked, *doubts_of_sample(levels, level, values, response))
+    is_known = "block" in table and table["block"].notna().all()
+    value, blocked = without_nodes(table, level, np.log(values) * (1 if goal == "min" else -1))
     return CurveTrials(
         levels,
         names,
         level,
-        values,
-        value,
-        row,
-        trial,
-        block,
-        _run_order(table),
-        goal == "min",
-        none_level,
-        warnings,
-        axis,
+        response=values,
+        value=value,
+        row=row,
+        trial=table["trial"].to_numpy() if "trial" in table else row + 1,
+        block=table["block"].to_numpy() if is_known else None,
+        order=_run_order(table),
+        higher_is_worse=goal == "min",
+        none_level=none_level,
+        warnings=(*notes, *said, *blocked, *_doubts(levels, level, values, response)),
+        axis=axis,
     )
 
 
@@ -147,31 +124,28 @@ def measured_trials(
     _check_call(frame, factors, response, goal)
     frame = with_numbers(frame.reset_index(drop=True), response)
     table, notes = usable(frame, response, keep_untrusted)
-    notes = [*said_of(frame, response), *notes]
-    table, more = _measured(table, response)
-    wrong = below_zero(table, response)
-    if impossible := int(wrong.sum()):
-        more.append(
-            ngettext(
-                "{n:count} of {trials:count} trials has a {response} below zero, which cannot be, "
-                "and is left out as failed.",
-                "{n:count} of {trials:count} trials have a {response} below zero, which cannot be, "
-                "and are left out as failed.",
-                n=impossible,
-                trials=len(table),
-                response=repr(response),
-            )
-        )
-        table = table[~wrong]
+    table = table.assign(**{response: _numbers(table[response])})
+    named = {"column": repr(response)}
+    table, no_value = _without(table, table[response].isna(), NO_VALUE, **named)
+    if table.empty:
+        raise PhaseError(f"No trial has a value of {response!r}.")
+    table, impossible = _without(table, below_zero(table, response), IMPOSSIBLE, **named)
+    notes = [*said_of(frame, response), *notes, *no_value, *impossible]
     for factor in dict.fromkeys(factors):
-        table, without = _with_level(table, factor)
-        more += without
+        remedy = "write none where there is no limit, and remove or repeat the others"
+        endless = by_distinct(table[factor], is_infinite, False).astype(bool)
+        _refuse_infinite(table.index[endless], factor, remedy)
+        is_missing = level_names(table[factor]) == MISSING
+        table, no_value = _without(table, is_missing, NO_VALUE, column=repr(factor))
+        if table.empty:
+            raise PhaseError(f"No trial that has a response has a value of {factor!r}.")
+        notes += no_value
     endless = without_end(table, list(factors), response)
     if endless.any():
-        more.append(_longer(table, endless, factors, response))
+        notes.append(_longer(table, endless, factors, response))
         table = table[~endless]
     if bounds := int(is_bound(table, response).sum()):
-        more.append(
+        notes.append(
             _(
                 "{n:count} of {trials:count} trials were stopped by the time-out: they enter with "
                 "what is to be expected of one that takes longer.",
@@ -181,7 +155,7 @@ def measured_trials(
         )
     fewer = thinned(table, list(factors))
     if len(fewer) < len(table):
-        more.append(
+        notes.append(
             _(
                 "Of {trials:count} trials {n:count} are fitted, about as many of each setting, "
                 "drawn evenly from the whole table: a fit takes {most:count}.",
@@ -190,7 +164,42 @@ def measured_trials(
                 most=MOST_TRIALS,
             )
         )
-    return completed(fewer, list(factors), response), [*notes, *more]
+    return completed(fewer, list(factors), response), notes
+
+
+NO_VALUE = N_("Left out: {n:count} of {trials:count} trials, without a value of {column}.")
+IMPOSSIBLE = N_(
+    "Left out: {n:count} of {trials:count} trials, with a {column} below zero, which cannot be."
+)
+NOT_OK = N_("Left out: {n:count} of {trials:count} trials, ended without status 'ok'.")
+WARM_UP = N_("Left out: {n:count} of {trials:count} trials, for warm-up.")
+NOT_TRUSTED = N_("Left out: {n:count} of {trials:count} trials, not trusted.")
+
+
+def _without(
+    table: pd.DataFrame, wrong: pd.Series, said: Text, **values: Any
+) -> tuple[pd.DataFrame, list[Message]]:
+    """A table without some of its rows, and the sentence that says so where there are any."""
+    if not wrong.any():
+        return table, []
+    return table[~wrong], [say(said, n=int(wrong.sum()), trials=len(table), **values)]
+
+
+def usable(
+    table: pd.DataFrame, response: str, keep_untrusted: bool
+) -> tuple[pd.DataFrame, list[Message]]:
+    """Leave out what the table itself marks as not to be analysed."""
+    kept, ended = _without(table, ~(is_bound(table, response) | is_well(table)), NOT_OK)
+    kept, warm = _without(kept, marked(kept, "warmup", False), WARM_UP)
+    distrusted = ~marked(kept, "trusted", True) & (not keep_untrusted)
+    kept, doubted = _without(kept, distrusted, NOT_TRUSTED)
+    notes = [*ended, *warm, *doubted]
+    if kept.empty:
+        raise PhaseError(
+            f"No trial is left to analyse of {len(table)}: "
+            f"{' '.join(notes) or 'the table is empty.'}"
+        )
+    return kept, notes
 
 
 def _longer(
@@ -233,9 +242,8 @@ def _check_call(frame: pd.DataFrame, factors: Sequence[str], response: str, goal
             )
 
 
-def _measured(table: pd.DataFrame, response: str) -> tuple[pd.DataFrame, list[Message]]:
-    """Keep the rows whose response is a number; refuse words and infinite ones."""
-    column = table[response]
+def _numbers(column: pd.Series) -> pd.Series:
+    """A response as numbers, nan where a cell is empty; refuses words and infinite ones."""
     values = pd.to_numeric(column, errors="coerce")
     words = column[values.isna()]
     words = words[~level_names(words).isin([MISSING, NONE])]
@@ -243,43 +251,12 @@ def _measured(table: pd.DataFrame, response: str) -> tuple[pd.DataFrame, list[Me
         strange = words[~words.map(is_amount)]
         words = strange if len(strange) else words
         raise PhaseError(
-            f"{len(words)} values of {response!r} are not numbers, the first is {words.iloc[0]!r} "
-            f"in {_rows(words.index[:1])}."
+            f"{len(words)} values of {column.name!r} are not numbers, the first is "
+            f"{words.iloc[0]!r} in {_rows(words.index[:1])}."
         )
-    _refuse_infinite(table.index[np.isinf(values)], response, "remove or repeat these trials")
-    missing = int(values.isna().sum())
-    if missing == len(values):
-        raise PhaseError(f"No trial has a value of {response!r}.")
-    kept = table.assign(**{response: values})[values.notna()]
-    return kept, _without_value(missing, len(values), response)
-
-
-def _with_level(table: pd.DataFrame, factor: str) -> tuple[pd.DataFrame, list[Message]]:
-    """Keep the rows that say which level of a factor they were measured at; refuse infinite
-    numbers."""
-    remedy = "write none where there is no limit, and remove or repeat the others"
-    endless = by_distinct(table[factor], is_infinite, False).astype(bool)
-    _refuse_infinite(table.index[endless], factor, remedy)
-    known = level_names(table[factor]) != MISSING
-    missing = int((~known).sum())
-    if missing == len(table):
-        raise PhaseError(f"No trial that has a response has a value of {factor!r}.")
-    return table[known], _without_value(missing, len(table), factor)
-
-
-def _without_value(missing: int, trials: int, column: str) -> list[Message]:
-    """That so many trials are left out because a column is empty there; nothing of none."""
-    if not missing:
-        return []
-    return [
-        ngettext(
-            "{n:count} of {trials:count} trials has no value of {response} and is left out.",
-            "{n:count} of {trials:count} trials have no value of {response} and are left out.",
-            n=missing,
-            trials=trials,
-            response=repr(column),
-        )
-    ]
+    infinite = column.index[np.isinf(values)]
+    _refuse_infinite(infinite, str(column.name), "remove or repeat these trials")
+    return values
 
 
 def _refuse_infinite(rows: pd.Index, column: str, remedy: str) -> None:
@@ -345,53 +322,46 @@ def on_axis(
             "Phases need a knob that can be drawn on an axis; give ordered levels a number, and "
             "write 'none' for no limit."
         )
-    sentences = []
     position = name.map(scale.positions)
-    if apart := [level for level in scale.apart if (name == level).any()]:
-        sentences.append(
-            ngettext(
-                "The level {levels} of {knob} stands apart: it is estimated by itself, and the "
-                "phases are those of the other levels.",
-                "The levels {levels} of {knob} stand apart: they are estimated by themselves, and "
-                "the phases are those of the other levels.",
-                n=len(apart),
-                knob=knob,
-                levels=", ".join(apart),
-            )
-        )
-    if scale.thousand:
-        sentences.append(
-            _(
-                "K in the levels of {knob} is taken for {thousand}. Where it is another: "
-                "--k 1000 or --k 1024, in Python k=1024.",
-                knob=knob,
-                thousand=scale.thousand,
-            )
-        )
-    if MINUS_ONE in apart:
-        sentences.append(
-            _(
-                "-1 is the only level of {knob} below zero, and taken for a word: off, no limit "
-                'or automatic. If it is a number: --minus-one level, in a study at: {{"-1": -1}}, '
-                'in Python at={{"-1": -1}}.',
-                knob=knob,
-            )
-        )
-    if scale.beyond in set(name.unique()):
-        below = {level: place for level, place in scale.positions.items() if level != scale.beyond}
-        largest = max(below, key=lambda level: below[level])
-        sentences.append(
-            _(
-                "The level 'none' of {knob} is drawn at {position:count}, one median step beyond "
-                "{largest}. Its position is a convention, so the elasticity of the last step is "
-                "too.",
-                knob=knob,
-                position=scale.positions[str(scale.beyond)],
-                largest=largest,
-            )
-        )
+    apart = [level for level in scale.apart if (name == level).any()]
+    below = {level: place for level, place in scale.positions.items() if level != scale.beyond}
+    values = {
+        "n": len(apart),
+        "knob": knob,
+        "levels": ", ".join(apart),
+        "thousand": scale.thousand,
+        "position": scale.positions.get(str(scale.beyond)),
+        "largest": max(below, key=lambda level: below[level], default=""),
+    }
+    told = {
+        APART: bool(apart),
+        THOUSAND: bool(scale.thousand),
+        ONLY_MINUS_ONE: MINUS_ONE in apart,
+        NO_LIMIT_AT: scale.beyond in set(name.unique()),
+    }
+    sentences = [say(text, **values) for text, is_so in told.items() if is_so]
     kept = position.notna()
     return table[kept], position[kept].to_numpy(dtype=float), sentences
+
+
+APART = N_(
+    "The level {levels} of {knob} stands apart: it is estimated by itself, and the phases are "
+    "those of the other levels.",
+    "The levels {levels} of {knob} stand apart: they are estimated by themselves, and the phases "
+    "are those of the other levels.",
+)
+THOUSAND = N_(
+    "K in the levels of {knob} is taken for {thousand}. Where it is another: --k 1000 or --k 1024, "
+    "in Python k=1024."
+)
+ONLY_MINUS_ONE = N_(
+    "-1 is the only level of {knob} below zero, and taken for a word: off, no limit or automatic. "
+    'If it is a number: --minus-one level, in a study at: {{"-1": -1}}, in Python at={{"-1": -1}}.'
+)
+NO_LIMIT_AT = N_(
+    "The level 'none' of {knob} is drawn at {position:count}, one median step beyond {largest}. "
+    "Its position is a convention, so the elasticity of the last step is too."
+)
 
 
 def written_on(
@@ -430,6 +400,29 @@ def _check_shape(levels: np.ndarray, values: np.ndarray, knob: str, response: st
             "phases. Check that the column is what was meant, and that it is recorded with enough "
             "digits."
         )
+
+
+def _doubts(
+    levels: np.ndarray, level: np.ndarray, values: np.ndarray, response: str
+) -> list[Message]:
+    """Sentences about few levels, few trials, and a range that no unit explains."""
+    counts, factor = np.bincount(level), float(values.max() / values.min())
+    doubts = []
+    if len(levels) < 6:
+        few = N_("There are only {levels} levels; joints are known to a step at best.")
+        doubts.append(say(few, levels=len(levels)))
+    if counts.max() == 1:
+        doubts.append(say(ONE_TRIAL_A_LEVEL))
+    elif single := int((counts == 1).sum()):
+        once = N_(
+            "{n} of {levels} levels has a single trial.",
+            "{n} of {levels} levels have a single trial.",
+        )
+        doubts.append(say(once, n=single, levels=len(levels)))
+    if factor > 1e6:
+        wide = N_("{response} spans a factor of {factor:number}; check that all rows share a unit.")
+        doubts.append(say(wide, response=response, factor=factor))
+    return doubts
 
 
 def _run_order(table: pd.DataFrame) -> np.ndarray | None:

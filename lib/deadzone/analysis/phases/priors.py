@@ -7,7 +7,7 @@ informative segments: Fearnhead (2006), Exact and efficient Bayesian inference f
 changepoint problems, Statistics and Computing 16.
 """
 
-from dataclasses import dataclass
+from collections.abc import Callable
 from functools import lru_cache
 
 import numpy as np
@@ -68,31 +68,14 @@ BEND_PRIOR = {
 straight."""
 
 
-def _logistic(z: np.ndarray) -> np.ndarray:
-    return 0.5 * (1.0 + np.tanh(0.5 * z))
-
-
 def _box(e: np.ndarray, low: float, high: float, soft_low: float, soft_high: float) -> np.ndarray:
     """A density-shaped plateau between two soft edges, height 1 inside."""
-    return _logistic((e - low) / soft_low) * _logistic((high - e) / soft_high)
+    rising, falling = np.tanh(0.5 * (e - low) / soft_low), np.tanh(0.5 * (high - e) / soft_high)
+    return 0.25 * (1.0 + rising) * (1.0 + falling)
 
 
-@dataclass(frozen=True)
-class SlopePrior:
-    """log density of the elasticity given the label, tabulated over a warped axis.
-
-    table: shape (6, points), natural logarithm, on asinh(e / WARP) equally spaced.
-    """
-
-    table: np.ndarray
-    low: float
-    step: float
-
-    def __call__(self, elasticity: np.ndarray) -> np.ndarray:
-        """log p(elasticity | state); shape (6, *elasticity.shape)."""
-        index = (np.arcsinh(elasticity / WARP) - self.low) / self.step
-        return self.table[:, np.clip(index, 0, self.table.shape[1] - 1).astype(np.intp)]
-
+SlopePrior = Callable[[np.ndarray], np.ndarray]
+"""log p(elasticity | state) of elasticities; shape (6, *elasticity.shape)."""
 
 WARP = 0.1
 """Elasticities are tabulated finely below this size and by ratio above it."""
@@ -129,13 +112,17 @@ def slope_prior(thresholds: Thresholds) -> SlopePrior:
             np.where(e < 0, 1 / down, 0) * _box(e, -20.0, harm, 4.0, EDGE),
         ]
     )
-    density = (1 - TAIL) * _normalised(cores, e) + TAIL * _normalised(tails, e)
+    cores, tails = (shapes / np.trapezoid(shapes, e, axis=1)[:, None] for shapes in (cores, tails))
+    density = (1 - TAIL) * cores + TAIL * tails
     density = density[[*range(len(LABELS)), PLATEAU]]
-    return SlopePrior(np.log(np.maximum(density, 1e-12)), warped[0], warped[1] - warped[0])
+    # Tabulated over asinh(e / WARP), equally spaced.
+    table, low, step = np.log(np.maximum(density, 1e-12)), warped[0], warped[1] - warped[0]
 
+    def log_density(elasticity: np.ndarray) -> np.ndarray:
+        index = np.clip((np.arcsinh(elasticity / WARP) - low) / step, 0, POINTS - 1)
+        return np.asarray(table[:, index.astype(np.intp)])
 
-def _normalised(shapes: np.ndarray, e: np.ndarray) -> np.ndarray:
-    return shapes / np.trapezoid(shapes, e, axis=1)[:, None]
+    return log_density
 
 
 def transitions() -> np.ndarray:
@@ -152,24 +139,9 @@ def endings() -> np.ndarray:
     return np.array([np.log(ENDS[k]) if k in ENDS else -np.inf for k in range(len(STATE_LABELS))])
 
 
-def _shortness(steps: int) -> np.ndarray:
-    """SHORT, raised on a range of few steps, where each step is a large part of it; shape (6,).
-
-    On three steps (four settings, each twice the last) a phase of one step is as likely as not; on
-    a dozen steps the rise is gone.
-    """
-    return np.maximum(SHORT, min(0.35, (2.0 / steps) ** 2))
-
-
 ALONE = 0.03
 """How much less readily a gain lasts only from the first level to the second: that is also what a
 first trial looks like that started cold."""
-
-
-def first_alone(steps: int) -> float:
-    """log factor for a first gain of a single step; 0 on a range of few steps, where it is
-    usual."""
-    return float(np.log(np.clip(3 * (2.0 / steps) ** 2, ALONE, 1.0)))
 
 
 def lengths(steps: int) -> tuple[np.ndarray, np.ndarray]:
@@ -179,7 +151,9 @@ def lengths(steps: int) -> tuple[np.ndarray, np.ndarray]:
     """
     count = np.arange(steps + 1, dtype=float)
     stay = 1.0 - 1.0 / max(3.0, steps / 3.0)
-    short = _shortness(steps)
+    # On three steps (four settings, each twice the last) a phase of one step is as likely as not;
+    # on a dozen steps the rise is gone.
+    short = np.maximum(SHORT, min(0.35, (2.0 / steps) ** 2))
     usual = (1 - stay) * stay ** np.maximum(count - 2, 0)
     pmf = np.where(count >= 2, (1 - short)[:, None] * usual, short[:, None])
     jump = 1.0 / np.maximum(count, 1.0) ** 1.6

@@ -27,14 +27,10 @@ def ends_improving(model: PhaseResult) -> bool:
 def still_gains(model: PhaseResult) -> bool:
     """Whether the last step, by its own elasticity, gains more than that: a gain may have faded in
     its phase, and the trials of the last level may say otherwise."""
-    return float(model.steps["elasticity"].iloc[-1]) > WORTH_A_TRIAL and not _falls_off(model)
-
-
-def _falls_off(model: PhaseResult) -> bool:
-    """Whether the last level is worse than the one before by more than the noise, as measured."""
-    values = np.log(model.levels["median"].to_numpy(float)[-2:])
-    loss = float(np.diff(values)[0]) * (1 if model.goal == "min" else -1)
-    return loss > max(NOISES * model.noise.replicate, STANDS_OUT)
+    before, last = np.log(model.levels["median"].to_numpy(float)[-2:])
+    loss = last - before if model.goal == "min" else before - last
+    is_worse = loss > max(NOISES * model.noise.replicate, STANDS_OUT)
+    return float(model.steps["elasticity"].iloc[-1]) > WORTH_A_TRIAL and not is_worse
 
 
 def gain_score(model: PhaseResult) -> float:

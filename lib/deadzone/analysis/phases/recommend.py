@@ -4,10 +4,16 @@ The smallest mean is a poor guide: among twenty equal settings one is always the
 of settings that may be the best comes from multiple comparisons with the best (see `best_set`), and
 of the set the one that is most probably a good one is recommended: hardly worse and hardly larger
 than the setting of least loss, which is what a setting is worse than the best, beyond a tolerance,
-and a price for each doubling of the knob (see `good_setting`; a decision under a loss: Berger 1985,
-Statistical Decision Theory and Bayesian Analysis, chapter 1). What is compared are the level
-estimates of the fitted curve with each level's own deviation (see `level_estimates`), so that the
-levels of a plateau share their trials.
+and a price for each doubling of the knob (a decision under a loss: Berger 1985, Statistical
+Decision Theory and Bayesian Analysis, chapter 1). What is compared are the level estimates of the
+fitted curve with each level's own deviation (see `level_estimates`), so that the levels of a
+plateau share their trials.
+
+The estimates choose well where they are sure. Where a plateau still gains a little, or the levels
+are rough, the least loss at the estimates stops a level too early as often as too late, and the
+first costs more. So the setting that is good on most of the curves that the trials allow is chosen:
+the probability of good selection (Ni, Ciocan, Henderson and Hunter 2017, Operations Research 65,
+821-836), a decision under a loss that is 0 for a good setting and 1 for another.
 """
 
 from collections.abc import Mapping, Sequence
@@ -22,33 +28,14 @@ from deadzone.analysis.finding import Finding
 from deadzone.analysis.hypothesis_tests.holm import CONFIDENCE
 from deadzone.analysis.phases import decision
 from deadzone.analysis.phases.best_set import BestSet, best_set
-from deadzone.analysis.phases.candidates import (
-    Candidates,
-    candidates_of,
-    only,
-    with_cost,
-)
-from deadzone.analysis.phases.good_setting import chance_of_good, chance_within
-from deadzone.analysis.phases.heeding import (
-    doubt_of,
-    own_level,
-    stopping,
-    withholding,
-)
-from deadzone.analysis.phases.power import (
-    MOST_WORTH,
-    POWER,
-    ReplicatesNeeded,
-    WhyNot,
-    replicates_to_tell,
-)
+from deadzone.analysis.phases.candidates import Candidates, candidates_of, only, with_cost
 from deadzone.analysis.phases.quantities import listing
 from deadzone.analysis.phases.result import PhaseResult
 from deadzone.analysis.phases.service_level import checked_targets, target_confidence
 from deadzone.analysis.phases.thresholds import PRACTICAL_TOLERANCE
 from deadzone.analysis.response_scale import RATIO
 from deadzone.errors import PhaseError
-from deadzone.language.messages import Message, _
+from deadzone.language.messages import _
 from deadzone.study.levels import is_number
 
 DOUBLING_PRICE = 0.01
@@ -60,6 +47,10 @@ AS_PROBABLE = 0.05
 """Settings whose probabilities of being good differ by no more are as good: the one that takes
 least of the knob is chosen."""
 
+HARDLY_LARGER = float(np.log2(1.25))
+"""A quarter more of the knob is hardly larger [doublings], and so is the next setting: between two
+there was nothing to choose."""
+
 
 @dataclass(frozen=True, eq=False)
 class Recommendation:
@@ -70,15 +61,16 @@ class Recommendation:
     "within" or "targets": those that do what was asked), the cheapest first. reason: the decision
     in a sentence or two with its numbers, as it is said everywhere. goal: one of "fastest",
     "within", "targets", "cost". quantity: the column compared, or the cost as written. confidence:
-    family-wise level of the set. caveats: sentences a reader needs. replicates: what would show
-    that the worst of the tied settings is worse, or None where one is left. doubt: what a finding
+    family-wise level of the set. caveats: sentences a reader needs. replicates: trials of each
+    tied setting that would show that the worst of them is worse, or None. doubt: what a finding
     about the experiment saw that makes the setting doubtful, or empty. state: what became of the
     question, see `decision.State`. table: one row a candidate, the cheapest first:
     setting, name, n, estimate, low, high (typical response, or cost, with its own interval at the
     confidence), loss, loss_low, loss_high (how much better the best is, a fraction, for a response
     that may be zero an amount; simultaneous bounds), within (the probability that it is worse than
     the best by no more than the tolerance), tied, and `chance`: the probability that it meets the
-    targets, or that it is a good setting (see `good_setting`); without it for other goals.
+    targets, or that it is a good setting (see
+    `_chance_of_good`); without it for other goals.
     """
 
     setting: Any
@@ -88,7 +80,7 @@ class Recommendation:
     quantity: str
     confidence: float
     caveats: tuple[str, ...]
-    replicates: ReplicatesNeeded | None
+    replicates: int | None
     table: pd.DataFrame
     doubt: str = ""
     state: decision.State = "set"
@@ -102,25 +94,16 @@ class Recommendation:
     def probability(self) -> float | None:
         """That the setting is a good one, or meets the targets; None where the goal knows no such
         probability."""
-        return (
-            None
-            if self.setting is None or "chance" not in self.table
-            else float(self.chosen["chance"])
-        )
+        is_known = self.setting is not None and "chance" in self.table
+        return float(self.chosen["chance"]) if is_known else None
 
     def to_dict(self) -> dict[str, Any]:
         """The record `deadzone fit --json` prints: plain numbers, strings and lists."""
-        return {
-            "state": self.state,
-            "setting": self.setting,
+        plain = ("state", "setting", "reason", "goal", "quantity", "confidence", "probability")
+        return {name: getattr(self, name) for name in plain} | {
             "tied": list(self.tied),
-            "reason": self.reason,
-            "goal": self.goal,
-            "quantity": self.quantity,
-            "confidence": self.confidence,
-            "probability": self.probability,
             "caveats": list(self.caveats),
-            "replicates_needed": self.replicates.replicates if self.replicates else None,
+            "replicates_needed": self.replicates,
         }
 
     def __str__(self) -> str:
@@ -130,16 +113,6 @@ class Recommendation:
 
     def _repr_html_(self) -> str:
         return "".join(f"<p>{escape(line)}</p>" for line in str(self).splitlines())
-
-
-@dataclass(frozen=True, eq=False)
-class _Choice:
-    """What a goal decided: position of the setting (or None), members of the set, and the
-    probability of each."""
-
-    index: int | None
-    member: np.ndarray
-    chance: np.ndarray | None = None
 
 
 def recommend(model: PhaseResult, **options: Any) -> Recommendation:
@@ -157,7 +130,7 @@ def _there_to_have(
     larger = max((float(level) for level in barred if is_number(level)), default=-np.inf)
     last = candidates["last"] & ~(levels < larger)
     candidates = replace(candidates, table=candidates.table.assign(last=last))
-    own = [own_level(setting, candidates.knob) for setting in candidates["setting"]]
+    own = [decision.own_level(setting, candidates.knob) for setting in candidates["setting"]]
     keep = np.array([level not in barred for level in own])
     if all_there_is is not None:
         enough = levels[levels >= all_there_is]
@@ -217,15 +190,18 @@ def recommend_from(
     `level_estimates`. Raises PhaseError if the options contradict each other or cannot be read.
     """
     check_options(within=within, tolerance=tolerance, price=price)
-    barred = [*barred, *(level for finding in findings if finding.bars for level in finding.levels)]
-    candidates = _there_to_have(candidates, all_there_is, barred)
-    goal = _the_goal(within, slo, cost)
-    caveats: list[str] = []
+    asked = {"within": within, "targets": slo, "cost": cost}
+    given = [name for name, value in asked.items() if value is not None]
+    if len(given) > 1:
+        raise PhaseError(f"Ask for one thing at a time: {' and '.join(given)} were given together.")
     if candidates.scale.kind != RATIO and (slo is not None or cost is not None):
         raise PhaseError(
             f"{candidates.response!r} may be zero or negative here; targets and costs need a "
             "positive response."
         )
+    barred = [*barred, *(level for finding in findings if finding.bars for level in finding.levels)]
+    candidates = _there_to_have(candidates, all_there_is, barred)
+    caveats: list[str] = []
     if cost is not None:
         candidates, caveats = _priced(candidates, cost)
     tied_set = best_set(
@@ -236,55 +212,72 @@ def recommend_from(
         tolerance,
     )
     tied_set = decision.without_denied(candidates, tied_set)
-    wanted = None if slo is None else checked_targets(slo, candidates.goal)
+    table = _table(candidates, tied_set)
+    # Of settings of another kind than the best estimate's it is not known what they cost.
+    kin = candidates["kind"] == candidates["kind"][int(np.argmin(tied_set.loss))]
+    index: int | None
+    wanted = {} if slo is None else checked_targets(slo, candidates.goal)
     if within is not None:
-        choice = _cheapest_within(candidates, tied_set, within)
-    elif wanted is not None:
-        choice = _meets_targets(candidates, wanted, confidence)
+        table["tied"] = tied_set.loss <= np.log1p(within) + 1e-12
+        index = int(np.argmax(table["tied"] & kin))
+    elif wanted:
+        chance = target_confidence(wanted, candidates)
+        met = chance >= confidence
+        index = int(np.argmax(met if met.any() else chance))
+        if not met.any() and chance[index] >= decision.PROBABLE:
+            met[index] = True
+        table = table.assign(tied=met, chance=chance)
+        index = index if met.any() else None
     else:
-        choice = _fastest(candidates, tied_set, price)
-    setting = None if choice.index is None else candidates["setting"][choice.index]
-    stop = None if anyway else stopping(findings, own_level(setting, candidates.knob))
-    withheld = None if anyway else withholding(findings)
-    doubt = doubt_of(findings)
-    table = _table(candidates, tied_set, choice)
-    state, again = _state(candidates, tied_set, choice, table, bool(wanted) or within is not None)
-    if stop is not None:
-        row = None if choice.index is None else table.iloc[choice.index]
-        state, said = "stopped", decision.stopped(stop, row, candidates.response)
-    elif withheld is not None:
-        state = "no_setting"
-        is_load = withheld.seen.values.get("how") in ("load", "repeated", "by")  # no units
-        said = withheld.sentence if is_load else decision.of_work(candidates, withheld.sentence)
-    elif state == "open" and not anyway:
-        said = decision.open_(candidates, tied_set.loss, again)
-    elif state in ("open", "tied"):
-        state, said = "tied", decision.tied(table, doubt)
-    else:
-        said = _words(candidates, tied_set, choice, table, doubt, within, wanted)
-    if stop is not None or withheld is not None:
-        choice = _Choice(None, np.zeros(len(candidates), dtype=bool))
-        table = table.assign(tied=False).drop(columns="chance", errors="ignore")
-    else:
-        said = decision.directed(candidates, said)
-        if state == "open" or (doubt and choice.index is not None):
-            table = table.drop(columns="chance", errors="ignore")
-    is_counted = slo is None and not len(again)
-    replicates = _replicates(candidates, tied_set, choice) if is_counted else None
-    if state == "open":
-        choice = replace(choice, index=None)
+        table["chance"] = _chance_of_good(candidates, tied_set, price, tied_set.member & kin)
+        index = _most_probable(candidates, table["chance"].to_numpy(), tied_set.member & kin)
+    again = np.array([], dtype=int)
+    state: decision.State = "no_setting" if index is None else "set"
+    if index is not None and within is None and not wanted:
+        again = decision.to_measure_again(candidates, tolerance, index)
+        state = decision.state_of(candidates, tied_set, table, index, again)
+    doubt = decision.doubt_of(findings)
+    setting = None if index is None else candidates["setting"][index]
+    own = decision.own_level(setting, candidates.knob)
+    stop = None if anyway else decision.stopping(findings, own)
+    withheld = None if anyway else decision.withholding(findings)
     tolerated = candidates.scale.tolerance_text(tolerance)
-    caveats += decision.caveats(
-        candidates, choice.index, replicates, tolerated, all_there_is, table["loss_low"]
-    )
+    row: Any = None if index is None else table.iloc[index]
+    if stop is not None:
+        state, said = "stopped", decision.stopped(stop, row, candidates)
+    elif withheld is not None:
+        state, said = "no_setting", withheld.sentence
+    else:
+        if state == "open" and not anyway:
+            said = decision.open_(candidates, tied_set.loss, again)
+        elif state in ("open", "tied"):
+            state, said = "tied", decision.tied(table, doubt)
+        elif wanted and (row is None or not doubt):
+            said = decision.targets(candidates, wanted, table, index, confidence)
+        elif doubt:
+            said = decision.doubted(row, candidates, doubt)
+        elif within is not None:
+            said = decision.within(row, candidates, within, float(tied_set.high[index]), confidence)
+        else:
+            said = decision.best(table, row, candidates, tolerated, confidence)
+        said = decision.directed(candidates, said)
+    if stop is not None or withheld is not None:
+        index, table = None, table.assign(tied=False)
+    if stop or withheld or state == "open" or (doubt and index is not None):
+        table = table.drop(columns="chance", errors="ignore")
+    replicates, settles = None, []
+    if not wanted and not len(again) and index is not None and tied_set.member.sum() > 1:
+        replicates, said_of_trials = decision.trials_that_settle(candidates, tied_set, tolerated)
+        settles = [said_of_trials]
+    index = None if state == "open" else index
     return Recommendation(
-        setting=None if choice.index is None else setting,
-        tied=tuple(candidates["setting"][choice.member]),
+        setting=None if index is None else setting,
+        tied=tuple(candidates["setting"][table["tied"].to_numpy(bool)]),
         reason=said,
-        goal=goal,
+        goal=given[0] if given else "fastest",
         quantity=candidates.response,
         confidence=confidence,
-        caveats=tuple(caveats),
+        caveats=(*caveats, *decision.caveats(candidates, index, all_there_is, settles)),
         replicates=replicates,
         table=table,
         doubt=doubt,
@@ -292,93 +285,38 @@ def recommend_from(
     )
 
 
-def _state(
-    candidates: Candidates, tied_set: BestSet, choice: _Choice, table: pd.DataFrame, is_asked: bool
-) -> tuple[decision.State, np.ndarray]:
-    """What the trials leave of the question, and the positions of settings to measure again.
-    is_asked: for another setting than the best."""
-    again = np.array([], dtype=int)
-    if choice.index is None:
-        return "no_setting", again
-    if is_asked:
-        return "set", again
-    again = decision.to_measure_again(candidates, tied_set.tolerance, choice.index)
-    within = table["within"].to_numpy(float)
-    return decision.state_of(candidates, tied_set, within, choice.index, again), again
+def _chance_of_good(
+    candidates: Candidates, tied_set: BestSet, price: float, eligible: np.ndarray
+) -> np.ndarray:
+    """Probability of each candidate that it is a good setting, shape (n,); -inf of those that are
+    not eligible, shape (n,), bool.
+
+    Of a curve the setting of least loss is ideal: the loss is what a setting is worse than the best
+    beyond the tolerance, and `price` for each doubling of the knob. Good is what is as good as the
+    ideal or within the tolerance of the best, up to another tolerance, and hardly larger.
+    """
+    taken, worse = candidates.doublings, _worse(candidates, tied_set)
+    allowed = np.log1p(tied_set.tolerance)
+    loss = np.maximum(worse - allowed, 0.0) + price * taken
+    ideal = np.argmin(np.where(eligible, loss, np.inf), axis=1)
+    needed = np.maximum(np.take_along_axis(worse, ideal[:, None], axis=1), allowed)
+    _, place = np.unique(taken, return_inverse=True)
+    hardly = (place <= place[ideal][:, None] + 1) | (taken <= taken[ideal][:, None] + HARDLY_LARGER)
+    return np.where(eligible, ((worse <= needed + allowed) & hardly).mean(axis=0), -np.inf)
 
 
-def _words(
-    candidates: Candidates,
-    tied_set: BestSet,
-    choice: _Choice,
-    table: pd.DataFrame,
-    doubt: str,
-    within: float | None,
-    wanted: Mapping[str, float] | None,
-) -> Message:
-    """The decision in words. within, wanted: what was asked for."""
-    scale, index = candidates.scale, choice.index
-    if wanted is not None and (index is None or not doubt):
-        return decision.targets(candidates, wanted, table, index, tied_set.confidence)
-    assert index is not None, "only targets may leave no setting"
-    if doubt:
-        return decision.doubted(table.iloc[index], candidates.response, doubt)
-    if within is not None:
-        high, share = scale.loss_text(tied_set.high[index]), scale.tolerance_text(within)
-        return decision.within(
-            table.iloc[index], candidates.response, share, high, tied_set.confidence
-        )
-    allowance = scale.tolerance_text(tied_set.tolerance)
-    return decision.best(table, index, candidates.response, allowance, tied_set.confidence)
-
-
-def _the_goal(within: float | None, slo: Mapping[str, float] | None, cost: str | None) -> str:
-    """The goal that the arguments name; at most one may."""
-    asked = {"within": within, "targets": slo, "cost": cost}
-    given = [name for name, value in asked.items() if value is not None]
-    if len(given) > 1:
-        raise PhaseError(f"Ask for one thing at a time: {' and '.join(given)} were given together.")
-    return given[0] if given else "fastest"
-
-
-def _fastest(candidates: Candidates, tied_set: BestSet, price: float) -> _Choice:
-    kin = tied_set.member & _kin(candidates, tied_set)
-    chance = chance_of_good(candidates, tied_set, price, kin)
-    index = int(
-        np.where(chance >= chance.max() - AS_PROBABLE, candidates.doublings, np.inf).argmin()
-    )
-    # What measured no worse and takes less is not refused for what the curve expects of it.
+def _most_probable(candidates: Candidates, chance: np.ndarray, eligible: np.ndarray) -> int:
+    """Position of the setting to choose. What measured no worse and takes less is not refused for
+    what the curve expects of it."""
+    taken = candidates.doublings
+    index = int(np.where(chance >= chance.max() - AS_PROBABLE, taken, np.inf).argmin())
     own = candidates.sign * candidates["own"]
-    index = int(np.where(kin & (own <= own[index]), candidates.doublings, np.inf).argmin())
-    return _Choice(index, tied_set.member, chance)
-
-
-def _kin(candidates: Candidates, tied_set: BestSet) -> np.ndarray:
-    """Which are of the best estimate's kind, shape (n,): what others cost is not known."""
-    return candidates["kind"] == candidates["kind"][int(np.argmin(tied_set.loss))]
-
-
-def _cheapest_within(candidates: Candidates, tied_set: BestSet, within: float) -> _Choice:
-    member = tied_set.loss <= np.log1p(within) + 1e-12
-    return _Choice(int(np.argmax(member & _kin(candidates, tied_set))), member)
-
-
-def _meets_targets(
-    candidates: Candidates, targets: Mapping[str, float], confidence: float
-) -> _Choice:
-    chance = target_confidence(targets, candidates)
-    member = chance >= confidence
-    index = int(np.argmax(member)) if member.any() else int(np.argmax(chance))
-    if chance[index] < decision.PROBABLE:
-        return _Choice(None, member, chance)
-    return _Choice(index, member if member.any() else np.arange(len(chance)) == index, chance)
+    return int(np.where(eligible & (own <= own[index]), taken, np.inf).argmin())
 
 
 def _priced(candidates: Candidates, cost: str) -> tuple[Candidates, list[str]]:
     """The candidates by cost, the cheapest first, without those that have no cost."""
-    from deadzone.analysis.phases.cost_expression import parse_cost
-
-    priced = with_cost(candidates, parse_cost(cost))
+    priced = with_cost(candidates, cost)
     known = np.isfinite(priced["estimate"])
     if known.sum() < min(2, len(known)):
         raise PhaseError(
@@ -389,42 +327,6 @@ def _priced(candidates: Candidates, cost: str) -> tuple[Candidates, list[str]]:
     without = listing(list(priced["name"][~known]))
     note = _("{settings}: no positive, finite cost, so not compared.", settings=without)
     return only(priced, known), [note]
-
-
-def _replicates(
-    candidates: Candidates, tied_set: BestSet, choice: _Choice
-) -> ReplicatesNeeded | None:
-    """What would show that the tied setting expected to be worst is worse than the best by more
-    than the tolerance; of more than MOST_WORTH trials nothing is asked."""
-    tied = np.flatnonzero(tied_set.member)
-    if choice.index is None or len(tied) < 2:
-        return None
-    best, *_, other = tied[np.argsort(tied_set.loss[tied], kind="stable")]
-    noise = float(np.hypot(*candidates["noise"][[best, other]]) / np.sqrt(2))
-    beyond = float(tied_set.loss[other] - tied_set.loss[best] - np.log1p(tied_set.tolerance))
-    n = None
-    why_not: WhyNot = "many"
-    if not candidates["estimable"].any():
-        why_not = "noise"
-    elif beyond <= 0:
-        why_not = "tolerated"
-    if beyond > 0 and noise > 0:
-        n = replicates_to_tell(beyond, noise, len(tied), tied_set.confidence)
-    if n is not None:
-        # The trials that were made did not tell them apart.
-        n = max(n, int(candidates["n"][[best, other]].min()) + 1)
-    if n is not None and n > MOST_WORTH:
-        n = None
-    return ReplicatesNeeded(
-        candidates["name"][best],
-        candidates["name"][other],
-        float(candidates.scale.amount(np.asarray(tied_set.loss[other] - tied_set.loss[best]))),
-        n,
-        n * len(tied) if n else None,
-        POWER,
-        tied_set.confidence,
-        why_not,
-    )
 
 
 def estimates_table(candidates: Candidates, confidence: float) -> pd.DataFrame:
@@ -442,13 +344,20 @@ def estimates_table(candidates: Candidates, confidence: float) -> pd.DataFrame:
     )
 
 
-def _table(candidates: Candidates, tied_set: BestSet, choice: _Choice) -> pd.DataFrame:
-    scale = candidates.scale
-    table = estimates_table(candidates, tied_set.confidence).assign(
+def _table(candidates: Candidates, tied_set: BestSet) -> pd.DataFrame:
+    """The columns of `Recommendation.table`, without `chance`."""
+    scale, near = candidates.scale, _worse(candidates, tied_set) <= np.log1p(tied_set.tolerance)
+    return estimates_table(candidates, tied_set.confidence).assign(
         loss=scale.amount(tied_set.loss),
         loss_low=scale.amount(tied_set.low),
         loss_high=scale.amount(tied_set.high),
-        within=chance_within(candidates, tied_set),
-        tied=choice.member,
+        within=near.mean(axis=0),
+        tied=tied_set.member,
     )
-    return table if choice.chance is None else table.assign(chance=choice.chance)
+
+
+def _worse(candidates: Candidates, tied_set: BestSet) -> np.ndarray:
+    """How much worse than the best each candidate is on each curve that the trials allow, shape
+    (draws, n)."""
+    drawn = candidates.sign * candidates["estimate"] + tied_set.drawn
+    return drawn - drawn.min(axis=1, keepdims=True)

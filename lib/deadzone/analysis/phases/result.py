@@ -14,6 +14,34 @@ from deadzone.study.direction import GoalFrom
 
 
 @dataclass(frozen=True)
+class CurveTrials:
+    """The trials of one curve, ready to be fitted.
+
+    levels: shape (n,), positions on the knob's axis, increasing. axis: over which they are spaced.
+    names: how each level is written. level: shape (trials,), position of each trial's level.
+    response: shape (trials,), as measured. value: shape (trials,), ln(response), sign flipped for a
+    response to maximise: smaller is better; where the trials ran on several nodes of a cluster,
+    without what these differ by. row: shape (trials,), position in the frame. trial: shape
+    (trials,), where the frame has no such column the row of data, counted from 1. block, order:
+    shape (trials,) or None; order is the rank in the run, 0 ... 1.
+    """
+
+    levels: np.ndarray
+    names: tuple[str, ...]
+    level: np.ndarray
+    response: np.ndarray
+    value: np.ndarray
+    row: np.ndarray
+    trial: np.ndarray
+    block: np.ndarray | None
+    order: np.ndarray | None
+    higher_is_worse: bool
+    none_level: float | None
+    warnings: tuple[str, ...]
+    axis: KnobAxis
+
+
+@dataclass(frozen=True)
 class Noise:
     """How much the response scatters, as standard deviations of ln(response), dimensionless.
 
@@ -77,8 +105,6 @@ class PhaseResult:
         block (None without one), level, response, weight (0 ... 1), corrected (response without
         drift), fitted, residual (ln(corrected / fitted)), outlier (bool).
     noise, drift: see the classes; drift is None where the run does not let it be estimated.
-    criteria: one row a number of phases: n_phases, log_likelihood, n_parameters, aic, bic,
-        probability (posterior).
     laws: one row a smooth law weighed beside the chains of pieces: law, log_probability (natural
         logarithm of its posterior probability), share, share_low, share_high (of the work that more
         of the knob does not divide: the serial share of Amdahl's law, the contention of the
@@ -107,7 +133,6 @@ class PhaseResult:
     trials: pd.DataFrame
     noise: Noise
     drift: Drift | None
-    criteria: pd.DataFrame
     laws: pd.DataFrame
     warnings: tuple[str, ...]
     none_level: float | None

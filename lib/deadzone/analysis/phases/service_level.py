@@ -14,59 +14,48 @@ import numpy as np
 
 from deadzone.analysis.phases.candidates import Candidates
 from deadzone.errors import PhaseError
+from deadzone.study.levels import is_number
 
 
 def target_confidence(targets: Mapping[str, float], candidates: Candidates) -> np.ndarray:
     """Probability that each setting meets all targets, shape (n,).
 
-    targets: from statistics (`mean`, `median`, `p90` ..., `max`, `min`) to bounds, in the unit of
-    the response: upper bounds where the goal is "min", lower ones where it is "max". The
-    probabilities of several targets are combined by Bonferroni's bound, so the truth is no lower.
-
-    Raises PhaseError if a statistic is unknown or a bound is not a positive number.
+    targets: of `checked_targets`. The probabilities of several targets are combined by Bonferroni's
+    bound, so the truth is no lower.
     """
+    from scipy.special import stdtr
+
+    sign, noise, freedom = candidates.sign, candidates["noise"], candidates.degrees_of_freedom
     missing = np.zeros(len(candidates))
-    for name, bound in checked_targets(targets, candidates.goal).items():
-        missing += 1 - _one_target(name, bound, candidates)
+    for name, bound in targets.items():
+        if (shift := _shift(name, candidates.goal)) is None:
+            log_statistic, error = candidates["estimate"], np.hypot(candidates.std_error, noise)
+        else:
+            a, b = shift
+            log_statistic = candidates["estimate"] + a * noise + b * noise**2
+            # The noise itself is an estimate: its relative error is about 1 / sqrt(2 df).
+            own = (a + 2 * b * noise) * noise / np.sqrt(2 * freedom)
+            error = np.hypot(candidates.std_error, own)
+        distance = sign * (np.log(bound) - log_statistic) / np.maximum(error, 1e-12)
+        is_broken = (sign * candidates["worst"] > sign * bound) & (shift is None)
+        missing += 1 - np.where(is_broken, 0.0, stdtr(freedom, distance))
     return np.maximum(1 - missing, 0.0)
 
 
 def checked_targets(targets: Mapping[str, float], goal: str) -> dict[str, float]:
-    """The targets with their bounds as numbers. Raises PhaseError with the reason if one is
-    unusable."""
+    """The targets with their bounds as numbers: from statistics (`mean`, `median`, `p90` ...,
+    `max`, `min`) to bounds in the unit of the response, upper ones where the goal is "min", lower
+    ones where it is "max". Raises PhaseError with the reason if one is unusable."""
     if not targets:
         raise PhaseError("slo is empty; give at least one target, for example slo={'mean': 40}.")
     for name, bound in targets.items():
         _shift(name, goal)
-        if (
-            isinstance(bound, bool)
-            or not isinstance(bound, int | float)
-            or not 0 < bound < float("inf")
-        ):
+        if not is_number(bound) or bound <= 0:
             raise PhaseError(
                 f"slo[{name!r}] is {bound!r}; a target is a positive number in the unit of the "
                 "response."
             )
     return {name: float(bound) for name, bound in targets.items()}
-
-
-def _one_target(name: str, bound: float, candidates: Candidates) -> np.ndarray:
-    from scipy.special import stdtr
-
-    shift = _shift(name, candidates.goal)
-    error, noise, freedom = candidates.std_error, candidates["noise"], candidates.degrees_of_freedom
-    log_statistic = candidates["estimate"]
-    if shift is None:
-        error = np.hypot(error, noise)
-    else:
-        a, b = shift
-        log_statistic = log_statistic + a * noise + b * noise**2
-        # The noise itself is an estimate: its relative error is about 1 / sqrt(2 df).
-        error = np.hypot(error, (a + 2 * b * noise) * noise / np.sqrt(2 * freedom))
-    distance = candidates.sign * (np.log(bound) - log_statistic) / np.maximum(error, 1e-12)
-    chance = np.asarray(stdtr(freedom, distance))
-    broken = candidates.sign * candidates["worst"] > candidates.sign * bound
-    return np.where(broken, 0.0, chance) if shift is None else chance
 
 
 def _shift(name: str, goal: str) -> tuple[float, float] | None:
@@ -75,12 +64,9 @@ def _shift(name: str, goal: str) -> tuple[float, float] | None:
     from scipy.special import ndtri
 
     extreme = "max" if goal == "min" else "min"
-    if name == "mean":
-        return 0.0, 0.5
-    if name == "median":
-        return 0.0, 0.0
-    if name == extreme:
-        return None
+    known = {"mean": (0.0, 0.5), "median": (0.0, 0.0), extreme: None}
+    if name in known:
+        return known[name]
     if match := re.fullmatch(r"p(\d{1,2}(?:\.\d+)?)", name):
         share = float(match[1]) / 100
         if 0 < share < 1:

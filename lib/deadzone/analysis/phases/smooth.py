@@ -11,8 +11,6 @@ fit (Tierney and Kadane 1986, JASA 81, 82-86), corrected by importance weights a
 spread points, so that the same table always gives the same model.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

@@ -98,17 +98,6 @@ TABLES = {
         },
         caption=N_("Joints"),
     ),
-    "criteria": Layout(
-        columns={
-            N_("phases"): "{phases}",
-            N_("parameters"): "{n_parameters:count}",
-            N_("log-lik."): "{log_likelihood:.1f}",
-            "AIC": "{aic:.1f}",
-            "BIC": "{bic:.1f}",
-            N_("probability"): "{probability:probability}",
-        },
-        caption=N_("Number of phases (by a likelihood that allows outliers)"),
-    ),
     "laws": Layout(
         columns={
             N_("model"): "{model}",
@@ -143,8 +132,8 @@ LEVELS = ("level", "low", "high", "knob")
 class Summary(Paged):
     """The summary of one phase model.
 
-    tables: data frames of numbers by name: "fit" (name, value), "phases", "joints", "criteria",
-    "laws", "outliers". recommendation: for the default goal. warnings: sentences. sections: the
+    tables: data frames of numbers by name: "fit" (name, value), "phases", "joints", "laws",
+    "outliers". recommendation: for the default goal. warnings: sentences. sections: the
     same tables as text, in the order in which they are printed.
     """
 
@@ -172,7 +161,6 @@ def summarise(model: PhaseResult, advice: Recommendation | None = None) -> Summa
         "fit": pd.DataFrame({"name": list(facts), "value": list(facts.values())}),
         "phases": phase_table(model),
         "joints": model.joints.copy(),
-        "criteria": model.criteria.assign(chosen=model.criteria["n_phases"] == len(model.phases)),
         "laws": model.laws.copy(),
         "outliers": model.outliers.copy(),
     }
@@ -308,7 +296,6 @@ def _sections(
         "fit": [_fit(model, facts)],
         "phases": phase_rows(model),
         "joints": _rows(model, tables["joints"]),
-        "criteria": [{**row, "phases": _phases(row)} for row in _rows(model, tables["criteria"])],
         "laws": _models(model),
         "outliers": _rows(model, tables["outliers"]),
     }
@@ -348,10 +335,6 @@ def _fit(model: PhaseResult, fact: Mapping[str, Any]) -> dict[str, Any]:
         "noise_text": say(NOISE_SOURCES[fact["noise_from"]], noise=fact["noise"]),
         "drift": _drift_text(model),
     }
-
-
-def _phases(row: dict[Any, Any]) -> str:
-    return _("{n} (chosen)", n=row["n_phases"]) if row["chosen"] else str(row["n_phases"])
 
 
 def _models(model: PhaseResult) -> list[dict[Any, Any]]:

@@ -14,7 +14,7 @@ variance is proportional to their mean (quasi-likelihood; McCullagh and Nelder 1
 Linear Models, chapter 9), and none of them is taken for spoiled.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Unpack
 
@@ -43,6 +43,7 @@ from deadzone.analysis.phases.thresholds import (
 )
 from deadzone.analysis.response_scale import RATIO, ResponseScale, response_scale
 from deadzone.analysis.settings.cell_estimates import estimate_cells
+from deadzone.analysis.thinning import with_fewer_levels
 from deadzone.errors import PhaseError, check_known
 from deadzone.language.messages import N_, Message, _, say
 from deadzone.study.direction import GoalFrom
@@ -76,10 +77,15 @@ written so."""
 
 
 @dataclass(frozen=True, eq=False)
-class Question:
-    """What is asked of a table, and the scales that the answer is given on.
+class Answer:
+    """The settings of a table with what is known of each.
 
     factors: the other factors and, last, the knob. scale: of the response. knob_scale: of the knob.
+    models: a phase model for each combination of the other factors' levels that has one, by those
+    levels. candidates: every setting. trials: one row an analysed trial: setting (position among
+    the candidates), response, outlier. notes: what was left out, which scales were used, and why
+    there are no phases. findings: what is wrong with the experiment behind the table, where it was
+    examined; recommendations heed them.
     """
 
     factors: tuple[str, ...]
@@ -87,28 +93,16 @@ class Question:
     goal: str
     scale: ResponseScale
     knob_scale: KnobScale
-
-    @property
-    def knob(self) -> str:
-        """The factor that curves are drawn over."""
-        return self.factors[-1]
+    models: Mapping[tuple[Any, ...], PhaseModel]
+    candidates: Candidates
+    trials: pd.DataFrame
+    notes: tuple[Message, ...]
+    findings: tuple[Finding, ...] = ()
 
     @property
     def others(self) -> tuple[str, ...]:
         """The factors beside the knob."""
         return self.factors[:-1]
-
-
-@dataclass(frozen=True, eq=False)
-class Answer(Question):
-    """The settings of a table with what is known of each.
-
-    models: a phase model for each combination of the other factors' levels that has one, by those
-    levels. candidates: every setting. trials: one row an analysed trial: setting (position among
-    the candidates), response, outlier. notes: what was left out, which scales were used, and why
-    there are no phases. findings: what is wrong with the experiment behind the table, where it was
-    examined; recommendations heed them.
-    """
 
     def heeding(self, findings: Sequence[Finding], goal_from: GoalFrom = "asked") -> "Answer":
         """The answer of an experiment of which this was found. goal_from: how its goal is
@@ -120,12 +114,6 @@ class Answer(Question):
         }
         candidates = replace(self.candidates, goal_from=goal_from)
         return replace(self, models=models, candidates=candidates, findings=tuple(findings))
-
-    models: Mapping[tuple[Any, ...], PhaseModel]
-    candidates: Candidates
-    trials: pd.DataFrame
-    notes: tuple[Message, ...]
-    findings: tuple[Finding, ...] = ()
 
     def recommend(self, given: Mapping[str, Any] | None = None, **options: Any) -> Recommendation:
         """The setting to choose; the options are those of `recommend_from`.
@@ -140,14 +128,9 @@ class Answer(Question):
         self, given: Mapping[str, Any] | None = None, **options: Any
     ) -> list[Recommendation]:
         """The setting to choose for each combination of the other factors' levels."""
-        there = zip(self.candidates["setting"], self._has(given or {}), strict=True)
-        slices = dict.fromkeys(
-            tuple(setting[name] for name in self.others) for setting, has in there if has
-        )
-        return [
-            self.recommend(dict(zip(self.others, levels, strict=True)), **options)
-            for levels in slices
-        ]
+        there = self.candidates["setting"][self._has(given or {})]
+        slices = dict.fromkeys(tuple(one[name] for name in self.others) for one in there)
+        return [self.recommend(dict(zip(self.others, at, strict=True)), **options) for at in slices]
 
     def _has(self, given: Mapping[str, Any]) -> np.ndarray:
         """Which settings have the levels given, shape (settings,)."""
@@ -155,17 +138,13 @@ class Answer(Question):
             listed = "Factors beside the knob are" if self.others else ""
             check_known(PhaseError, f"{name!r} cannot be given", name, self.others, listed)
         wanted = {name: _as_setting(level_name(level)) for name, level in given.items()}
-        settings = self.candidates["setting"]
-        has = np.array(
-            [all(setting[name] == level for name, level in wanted.items()) for setting in settings]
-        )
+        held = [{name: one[name] for name in given} for one in self.candidates["setting"]]
+        has = np.array([levels == wanted for levels in held])
         if not has.any():
-            there = dict.fromkeys(
-                of_levels(list(given), [candidate[name] for name in given])
-                for candidate in settings
+            there = "; ".join(dict.fromkeys(of_levels(one, one.values()) for one in held))
+            raise PhaseError(
+                f"No setting has {of_levels(given, given.values())}; there are {there}."
             )
-            asked = of_levels(list(given), list(given.values()))
-            raise PhaseError(f"No setting has {asked}; there are {'; '.join(there)}.")
         return has
 
 
@@ -204,47 +183,63 @@ def answer(
     table, notes = measured_trials(frame, factors, response, goal, keep_untrusted)
     if not isinstance(scale, KnobScale):
         scale = knob_scale(table[knob], scale, places, k)
+    table, fewer = with_fewer_levels(table, knob, scale)
+    notes += fewer
     values = table[response].to_numpy(float)
     try:
         measured = response_scale(values, measured_on, unit_name(response) or plain_name(response))
     except ValueError as error:
         raise PhaseError(f"{response!r} {error}.") from error
     cells, cell = _cells(table, factors, scale)
-    asked = Question(factors, response, goal, measured, scale)
-    own, outlier = _own_candidates(asked, cells, cell, values)
-    spoiled = pd.Series(outlier, index=table.index)
+    value = measured.forward(values)
+    estimates, weight = estimate_cells(cell, value, len(cells), measured)
+    spoiled = pd.Series(weight < 1 - OUTLIER_PROBABILITY, index=table.index)
+    # How much of the knob a setting takes; nothing is known of a word.
+    amount = cells["place"].map(lambda place: place if isinstance(place, float) else np.nan)
+    amount = amount.where(cells["place"] != LOWEST, 0.0)
+    is_ordered = amount.notna() & (scale.kind != INTERVAL)
+    own = measured_settings(
+        pd.DataFrame({knob: amount}),
+        list(cells[knob]),
+        pd.DataFrame({"index": cell, "response": values, "value": value, "outlier": spoiled}),
+        estimates,
+        (response, goal, measured),
+        dead=False,
+        last=False,
+        kind=np.where(is_ordered, 0, 1 + np.arange(len(cells))),
+        on_curve=False,
+        estimable=bool(np.bincount(cell).max() > 1),
+    )
     models: dict[tuple[Any, ...], PhaseModel] = {}
     parts, order = [], []
     for levels, group in cells.groupby(list(by), sort=False) if by else [((), cells)]:
-        rows = table[np.isin(cell, group.index)]
-        try:
-            model = _curve(asked, rows, how)
-        except PhaseError as error:
-            model = None
-            where = of_levels(by, levels) or plain_name(knob)
-            notes.append(_("{where}: no curve is fitted. {error}", where=where, error=str(error)))
-        on_axis = group["place"].map(lambda place: isinstance(place, float)) & (model is not None)
+        model = None
+        if measured.kind == RATIO and scale.has_phases:
+            rows = table[np.isin(cell, group.index)]
+            try:
+                trials = curve_trials(rows, knob, response, goal, scale)
+                model = fit_curve(trials, knob, response, goal, **how)
+            except PhaseError as error:
+                where, reason = of_levels(by, levels) or plain_name(knob), str(error)
+                notes.append(_("{where}: no curve is fitted. {error}", where=where, error=reason))
         is_zero = group["place"] == LOWEST
-        pieces = [
-            only(own, part.index.to_numpy())
-            for part in (group[is_zero], group[~on_axis & ~is_zero])
-        ]
+        on_axis = group["place"].map(lambda place: isinstance(place, float)) & (model is not None)
+        groups = [group.index[which] for which in (is_zero, on_axis, ~on_axis & ~is_zero)]
+        pieces = [only(own, part.to_numpy()) for part in groups]
         if model is not None:
             if not by:
                 model = replace(model, warnings=tuple(dict.fromkeys((*notes, *model.warnings))))
-            models[levels] = model
-            pieces.insert(1, candidates_of(model))
+            models[levels], pieces[1] = model, candidates_of(model)
             spoiled[model.trials["row"]] = model.trials["outlier"].to_numpy(bool)
-        order += [*group.index[is_zero], *group.index[on_axis], *group.index[~on_axis & ~is_zero]]
-        parts.append(
-            in_slice(stacked([p for p in pieces if len(p)]), dict(zip(by, levels, strict=True)))
-        )
-    trials = table.assign(setting=np.argsort(order)[cell], response=values, outlier=spoiled)[
-        ["setting", "response", "outlier"]
-    ]
-    said = (*notes, *_said(asked, models))
+        order += [cell for part in groups for cell in part]
+        whole = stacked([piece for piece in pieces if len(piece)])
+        parts.append(in_slice(whole, dict(zip(by, levels, strict=True))))
+    trials_told = pd.DataFrame(
+        {"setting": np.argsort(order)[cell], "response": values, "outlier": spoiled}
+    )
+    said = (*notes, *_said(knob, response, measured, scale, models))
     return Answer(
-        **vars(asked), models=models, candidates=stacked(parts), trials=trials, notes=said
+        factors, response, goal, measured, scale, models, stacked(parts), trials_told, said
     )
 
 
@@ -279,95 +274,55 @@ def _rank(level: Any) -> tuple[int, float, str]:
         return 2, 0.0, str(level)
 
 
-def _amount(place: Any) -> float:
-    """How much of the knob a setting takes; NaN where it is a word."""
-    return place if isinstance(place, float) else 0.0 if place == LOWEST else np.nan
-
-
 def _as_setting(name: str) -> Any:
     """A level as a program is given it: a number where it is written as one."""
     return name if name in NO_LIMIT else read_level(name)
 
 
-def _own_candidates(
-    asked: Question, cells: pd.DataFrame, cell: np.ndarray, values: np.ndarray
-) -> tuple[Candidates, np.ndarray]:
-    """Every setting estimated from its own trials, and which trials are spoiled, shape
-    (trials,)."""
-    value = asked.scale.forward(values)
-    estimates, weight = estimate_cells(cell, value, len(cells), asked.scale)
-    spoiled = weight < 1 - OUTLIER_PROBABILITY
-    is_ordered = asked.knob_scale.kind != INTERVAL
-    ordered = [
-        is_ordered and (isinstance(place, float) or place == LOWEST) for place in cells["place"]
-    ]
-    candidates = measured_settings(
-        pd.DataFrame({asked.knob: [_amount(place) for place in cells["place"]]}),
-        list(cells[asked.knob]),
-        pd.DataFrame({"index": cell, "response": values, "value": value, "outlier": spoiled}),
-        estimates,
-        (asked.response, asked.goal, asked.scale),
-        dead=False,
-        last=False,
-        kind=np.where(ordered, 0, 1 + np.arange(len(cells))),
-        on_curve=False,
-        estimable=bool(np.bincount(cell).max() > 1),
-    )
-    return candidates, spoiled
-
-
-def _curve(asked: Question, rows: pd.DataFrame, how: CurveSettings) -> PhaseModel | None:
-    """The phases of one curve; None where the scales leave none. Raises PhaseError where it cannot
-    be fitted."""
-    if asked.scale.kind != RATIO or not asked.knob_scale.has_phases:
-        return None
-    asks = (asked.knob, asked.response, asked.goal)
-    return fit_curve(curve_trials(rows, *asks, asked.knob_scale), *asks, **how)
-
-
-def of_levels(by: Sequence[str], levels: Sequence[Any]) -> str:
+def of_levels(by: Iterable[str], levels: Iterable[Any]) -> str:
     """The levels of further factors, by which a slice is named: `tool = xz, files = 4`."""
     return ", ".join(f"{name} = {level}" for name, level in zip(by, levels, strict=True))
 
 
-def _said(asked: Question, models: Mapping[tuple[Any, ...], PhaseModel]) -> list[Message]:
+def _said(
+    knob: str,
+    response: str,
+    measured: ResponseScale,
+    scale: KnobScale,
+    models: Mapping[tuple[Any, ...], PhaseModel],
+) -> list[Message]:
     """Which scales were used, where they are not the usual ones, and why there are no phases."""
-    sentences = []
-    knob = plain_name(asked.knob)
-    if asked.scale.kind != RATIO:
-        sentences.append(say(SCALES[asked.scale.kind], response=plain_name(asked.response)))
-    elif asked.knob_scale.kind == WORDS:
-        sentences.append(
+    named = {"knob": plain_name(knob)}
+    if measured.kind != RATIO:
+        return [say(SCALES[measured.kind], response=plain_name(response))]
+    if scale.kind == WORDS:
+        return [
             _(
                 "{knob} is a choice among words: its settings are compared with each other, and "
                 "there are no phases.",
-                knob=knob,
+                **named,
             )
-        )
-    elif not asked.knob_scale.has_phases:
-        sentences.append(
+        ]
+    if not scale.has_phases:
+        return [
             _(
                 "{knob} has fewer than {least} levels on its axis: its settings are compared with "
                 "each other, and there are no phases.",
-                knob=knob,
+                **named,
                 least=FEWEST_LEVELS,
             )
-        )
-    elif asked.knob_scale.kind == INTERVAL and models:
-        axis = next(iter(models.values())).axis
-        gains = [
-            abs(axis.gain_a_unit(e))
-            for e in (LINEAR_ELASTICITY, BREAKTHROUGH_ELASTICITY, REVERSAL_ELASTICITY)
         ]
-        sentences.append(
-            _(
-                "{knob} is on an interval scale: pieces are straight over the level itself. A "
-                "phase pays from an improvement of {pays:percent} a unit, is a breakthrough from "
-                "{jumps:percent}, and a reversal from {harms:percent} worse.",
-                knob=knob,
-                pays=gains[0],
-                jumps=gains[1],
-                harms=gains[2],
-            )
+    if scale.kind != INTERVAL or not models:
+        return []
+    gain = next(iter(models.values())).axis.gain_a_unit
+    return [
+        _(
+            "{knob} is on an interval scale: pieces are straight over the level itself. A phase "
+            "pays from an improvement of {pays:percent} a unit, is a breakthrough from "
+            "{jumps:percent}, and a reversal from {harms:percent} worse.",
+            **named,
+            pays=abs(gain(LINEAR_ELASTICITY)),
+            jumps=abs(gain(BREAKTHROUGH_ELASTICITY)),
+            harms=abs(gain(REVERSAL_ELASTICITY)),
         )
-    return sentences
+    ]

@@ -6,6 +6,7 @@ from deadzone.analysis.phases.level_estimates import (
     LEAST_DF,
     LevelEstimates,
     level_means,
+    level_medians,
     level_noise,
     noise_degrees,
 )
@@ -46,29 +47,23 @@ def trial_weights(cell: np.ndarray, value: np.ndarray, n: int) -> np.ndarray:
     cell: shape (trials,), the setting of each trial, 0 ... n - 1. value: shape (trials,), on the
     response's scale.
     """
-    counts = np.bincount(cell, minlength=n)
+    counts, every = np.bincount(cell, minlength=n), np.ones(len(value))
     judged = (counts >= FEWEST_TO_JUDGE)[cell]
     if not judged.any():
-        return np.ones(len(value))
-    centre = np.array([np.median(value[cell == k]) if counts[k] else 0.0 for k in range(n)])
-    off = (value - centre[cell])[judged]
-    common = max(1.4826 * float(np.median(np.abs(off))), QUIETEST)
-    own = np.array(
-        [np.median(np.abs(value[cell == k] - centre[k])) if counts[k] else 0.0 for k in range(n)]
-    )
-    freedom = np.maximum(counts - 1.0, 0.0)
-    spread, few = (1.4826 * own) ** 2, MEDIAN_EFFICIENCY * freedom
+        return every
+    centre = level_medians(cell, value, every)
+    off = np.abs(value - centre[cell])
+    common = max(1.4826 * float(np.median(off[judged])), QUIETEST)
+    spread, few = (1.4826 * level_medians(cell, off, every)) ** 2, MEDIAN_EFFICIENCY * (counts - 1)
     scale, known = level_noise(spread, few, common)[cell], noise_degrees(spread, few)[cell]
-    weight = np.ones(len(value))
     for _ in range(PASSES):
         residual = value - centre[cell]
         good = (1 - OUTLIER_RATE) * _student(residual / scale, known)
         bad = OUTLIER_RATE / SPOILED_SPREAD * _student(residual / (SPOILED_SPREAD * scale), known)
         weight = np.where(judged, good / np.maximum(good + bad, 1e-300), 1.0)
-        centre = np.bincount(cell, weight * value, n) / np.maximum(
-            np.bincount(cell, weight, n), 1e-9
-        )
-        freedom = np.maximum(np.bincount(cell, weight, n) - 1, 0.0)
+        worth = np.bincount(cell, weight, n)
+        centre = np.bincount(cell, weight * value, n) / np.maximum(worth, 1e-9)
+        freedom = np.maximum(worth - 1, 0.0)
         square = np.bincount(cell, weight * (value - centre[cell]) ** 2, n)
         common = max(float(np.sqrt(square.sum() / max(freedom.sum(), 1.0))), QUIETEST)
         spread = square / np.maximum(freedom, 1e-9)
@@ -100,7 +95,13 @@ def estimate_cells(
     df = np.maximum(count - 1, 0.0)
     freedom = float(df.sum())
     if scale.kind == COUNT:
-        noise = _count_noise(mean, count, variance, df, 1 / scale.size)
+        # A setting without any event has the mean of half an event in all its trials (Jeffreys),
+        # for none seen is not never.
+        unit = 1 / scale.size
+        expected = np.maximum(mean, 0.5 * unit / count) * unit
+        seen = (df > 0) & (mean > 0)
+        dispersion = float(np.nansum((df * variance / expected)[seen])) + POISSON_DF
+        noise = np.sqrt(expected * dispersion / (float(df[seen].sum()) + POISSON_DF))
     else:
         own = float(np.nansum(variance * df))
         pooled = np.sqrt(own / freedom) if freedom > 0 else TYPICAL_NOISE
@@ -110,17 +111,3 @@ def estimate_cells(
     covariance = np.diag(noise**2 / count)
     estimates = LevelEstimates(mean, covariance, noise, own_df, np.ones(n), max(freedom, LEAST_DF))
     return estimates, weight
-
-
-def _count_noise(
-    mean: np.ndarray, count: np.ndarray, variance: np.ndarray, df: np.ndarray, unit: float
-) -> np.ndarray:
-    """Noise of counts on the scale, shape (n,). unit: one event on the scale.
-
-    A setting without any event has the mean of half an event in all its trials (Jeffreys), for none
-    seen is not never.
-    """
-    expected = np.maximum(mean, 0.5 * unit / count) * unit
-    known = (df > 0) & (mean > 0)
-    dispersion = float(np.nansum((df * variance / expected)[known])) + POISSON_DF
-    return np.sqrt(expected * dispersion / (float(df[known].sum()) + POISSON_DF))

@@ -51,71 +51,47 @@ def settings_frame(
 def _left_out(answer: Answer, advice: Recommendation, cores: float | None) -> pd.DataFrame:
     """The settings of a single factor that the recommendation left out, with their own intervals
     and why they are."""
-    every = answer.candidates
-    there = list(advice.table["setting"])
+    every, there = answer.candidates, list(advice.table["setting"])
     left = [i for i, setting in enumerate(every["setting"]) if setting not in there]
     if answer.others or not left:
         return pd.DataFrame()
-    reasons = np.where(
-        np.greater(every.levels, cores or np.inf),
-        _("beyond the machine"),
-        _("no choice"),
-    )
+    beyond = np.greater(every.levels, cores or np.inf)
+    reasons = np.where(beyond, _("beyond the machine"), _("no choice"))
     return estimates_table(every, advice.confidence).assign(left_out=reasons).iloc[left]
 
 
 def _row(answer: Answer, advice: Recommendation, row: Mapping[Hashable, Any]) -> dict[str, str]:
-    estimate, half = float(row["estimate"]), (float(row["high"]) - float(row["low"])) / 2
-    low, high = (number(float(row[end]), half) for end in ("low", "high"))
+    label, sure = axis_label(answer.response), {"certainty": advice.confidence}
+    half = (float(row["high"]) - float(row["low"])) / 2
+    estimate, low, high = (number(float(row[name]), half) for name in ("estimate", "low", "high"))
+    spread = N_("{value} ({low} to {high})", context="estimate")
+    if "left_out" in row:
+        worse, verdict = "-", str(row["left_out"])
+    else:
+        loss, least, most = (
+            answer.scale.amount_text(float(row[f"loss{end}"])) for end in ("", "_low", "_high")
+        )
+        worse = say(spread, value=loss, low=least, high=most) if row["loss"] else _("best")
+        judged = N_("recommended") if row["setting"] == advice.setting else N_("may be the best")
+        verdict = say(judged if row["tied"] else N_("worse", context="setting"))
     return {
         _("setting"): str(row["name"]),
         pgettext("count", "trials"): f"{row['n']:,}",
-        _(
-            "{label}, {certainty:percent} interval",
-            label=axis_label(answer.response),
-            certainty=advice.confidence,
-        ): pgettext(
-            "estimate",
-            "{value} ({low} to {high})",
-            value=number(estimate, half),
-            low=low,
-            high=high,
+        _("{label}, {certainty:percent} interval", label=label, **sure): say(
+            spread, value=estimate, low=low, high=high
         ),
-        _("worse by ({certainty:percent})", certainty=advice.confidence): _worse_by(answer, row),
-        _("verdict"): _judged(advice, row),
+        _("worse by ({certainty:percent})", **sure): worse,
+        _("verdict"): verdict,
     }
-
-
-def _worse_by(answer: Answer, row: Mapping[Hashable, Any]) -> str:
-    if "left_out" in row:
-        return "-"
-    if float(row["loss"]) == 0:
-        return _("best")
-    loss, low, high = (
-        answer.scale.amount_text(float(row[f"loss{end}"])) for end in ("", "_low", "_high")
-    )
-    return pgettext("estimate", "{value} ({low} to {high})", value=loss, low=low, high=high)
-
-
-def _judged(advice: Recommendation, row: Mapping[Hashable, Any]) -> str:
-    if "left_out" in row:
-        return str(row["left_out"])
-    judged = N_("recommended") if row["setting"] == advice.setting else N_("may be the best")
-    return say(judged if row["tied"] else N_("worse", context="setting"))
 
 
 def page(answer: Answer, advice: Recommendation) -> Page:
     """The settings for a terminal: their table, the recommendation and what to know."""
     slices = [grid_verdict(advice, answer.in_each_slice())] if answer.others else []
-    title = _(
-        "{response} by {factors}",
-        response=axis_label(answer.response),
-        factors=", ".join(answer.factors),
-    )
+    label, factors = axis_label(answer.response), ", ".join(answer.factors)
     notes: dict[str, Sequence[str]] = {
         _("Recommended setting"): [*slices, advice.reason, *advice.caveats],
         _("Warnings"): list(answer.notes),
     }
-    return Page(
-        title, [Tabled(pgettext("table", "Settings"), settings_frame(answer, advice))], notes
-    )
+    table = Tabled(pgettext("table", "Settings"), settings_frame(answer, advice))
+    return Page(_("{response} by {factors}", response=label, factors=factors), [table], notes)

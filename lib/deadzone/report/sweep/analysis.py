@@ -14,8 +14,7 @@ from deadzone.analysis.finding import Finding
 from deadzone.analysis.findings.examining import barred_levels, examine
 from deadzone.analysis.findings.experiment import Experiment
 from deadzone.analysis.findings.fitting import examined
-from deadzone.analysis.phases.decision import UNANSWERED, State
-from deadzone.analysis.phases.heeding import problem, stopping
+from deadzone.analysis.phases.decision import UNANSWERED, State, problem, stopping
 from deadzone.analysis.phases.model import PhaseModel
 from deadzone.analysis.phases.recommend import Recommendation
 from deadzone.analysis.settings.answering import Answer, of_levels

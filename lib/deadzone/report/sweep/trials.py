@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from deadzone.analysis.findings.experiment import plain
+from deadzone.analysis.findings.experiment import without_barred
 from deadzone.analysis.phases.censored import is_bound
 from deadzone.analysis.trial_columns import answering, is_well, marked
 
@@ -65,11 +65,7 @@ class Source:
         return self.analysed if self.study else self._without_barred(self.trials)
 
     def _without_barred(self, trials: pd.DataFrame) -> pd.DataFrame:
-        if not self.barred:
-            return trials
-        level = trials[self.knob].map(plain)
-        bounded = level.isin(level[is_bound(trials, self.response)])
-        return trials[bounded | ~level.isin(self.barred)]
+        return without_barred(trials, self.knob, self.response, self.barred)
 
     @property
     def option(self) -> str:
