@@ -124,7 +124,7 @@ class SweepError(DeadzoneError):
     """A sweep was stopped because going on would measure nothing."""
 
     exit_code = EXIT_STOPPED
-    way_out = "Run the program by hand at a level that failed, as `argv` of the study says."
+    way_out = "`--rehearse` tries both ends of the range and keeps nothing."
 
 
 class FindingError(DeadzoneError):

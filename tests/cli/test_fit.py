@@ -1,7 +1,5 @@
 """`deadzone fit`: the phases of any table."""
 
-from __future__ import annotations
-
 import json
 
 import pandas as pd

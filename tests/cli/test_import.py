@@ -79,7 +79,7 @@ def test_imported_runs_are_compared(deadzone, tmp_path):
         (["hyperfin", SIZES[0]], "Did you mean `hyperfine`?"),
         (["fio", "missing.json"], "there is no such file"),
         (["fio", SAMPLES / "hey.csv"], "is no complete JSON of fio"),
-        (["wrk", SAMPLES / "wrk_latency.txt", "--set", "threads"], "is not COLUMN=VALUE"),
+        (["wrk", SAMPLES / "wrk_latency.txt", "--set", "threads"], "write COLUMN=VALUE"),
         (["wrk", SAMPLES / "wrk_latency.txt", "--set", "wall_s=1"], "not set but measured"),
         (["wrk", SAMPLES / "wrk_latency.txt", "-o", "t.json"], "ending in .csv or .parquet"),
         (["wrk", SAMPLES / "wrk_latency.txt", "--append"], "--append needs a table"),

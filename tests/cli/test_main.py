@@ -46,10 +46,6 @@ def test_the_version_is_told(deadzone):
             ["fit", "t.csv", "--knob", "a", "--response", "b", "--goal", "most"],
             "'most' is not one of 'min', 'max'",
         ),
-        (
-            ["export", "x", "--format", "xlsx"],
-            "'xlsx' is not one of 'csv', 'hyperfine-json', 'hyperfine-csv'",
-        ),
     ],
 )
 def test_wrong_usage_is_told_with_exit_code_2(deadzone, arguments, words):

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import hashlib
 import json
 import shutil
@@ -15,16 +13,13 @@ ROOT = Path(__file__).resolve().parents[2]
 
 @pytest.fixture
 def own(home, deadzone):
-    """A notebook that `deadzone init` wrote, with a sentence of the user's, in a folder beside the
-    others."""
+    """A copy of phases.ipynb with a sentence of the user's, in a folder beside the others."""
     shutil.copy(ROOT / "notebooks" / "sweep.ipynb", home / "notebooks")
-    said = deadzone("init", home, "--notebook", "mine", "--json")
-    assert said.code == 0, said.err
-    (written,) = map(Path, json.loads(said.out)["files"])
-    assert written == home / "notebooks" / "mine.ipynb"
+    said = deadzone("init", home, "--notebook", "mine")
+    assert said.code == 2 and "copy notebooks/phases.ipynb" in said.err
     moved = home / "analyses" / "mine.ipynb"
     moved.parent.mkdir()
-    written.rename(moved)
+    shutil.copy(ROOT / "notebooks" / "phases.ipynb", moved)
     moved.write_text(
         moved.read_text().replace("What the curve missed, in", "How long pauses are beside")
     )
@@ -98,9 +93,3 @@ def test_a_notebook_that_takes_no_run_is_refused(home, own, study, sweep, deadzo
     run = sweep(study)
     said = deadzone("publish", f"probe/{run.run_id}")
     assert said.code == 3 and "no parameter run or source" in said.err
-
-
-def test_init_leaves_a_notebook_that_is_there_and_refuses_a_name_that_is_none(home, deadzone):
-    assert deadzone("init", home, "--notebook", "mine").code == 0
-    assert "is there already" in deadzone("init", home, "--notebook", "mine.ipynb").err
-    assert "cannot be called" in deadzone("init", home, "--notebook", "../mine").err

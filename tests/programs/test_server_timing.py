@@ -1,8 +1,6 @@
 """The service's own time in the header Server-Timing, as the middleware writes it and the client
 reads it."""
 
-from __future__ import annotations
-
 import asyncio
 
 import pytest

@@ -1,7 +1,5 @@
 """The Spring server of a study: built once, kept, and said plainly where it cannot be had."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

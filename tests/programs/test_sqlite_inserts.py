@@ -1,7 +1,5 @@
 """The batch without a network."""
 
-from __future__ import annotations
-
 import shutil
 import sqlite3
 from pathlib import Path

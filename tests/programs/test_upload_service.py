@@ -1,8 +1,6 @@
 """The bundled upload API: a real server, real uploads, real frames; and the relay that makes its
 network slow."""
 
-from __future__ import annotations
-
 import json
 import os
 import socket

@@ -1,7 +1,5 @@
 """Tables as text, in the forms that people have."""
 
-from __future__ import annotations
-
 import gzip
 import io
 import json

@@ -1,7 +1,5 @@
 """What of a table is no column and no trial, and what is no head line."""
 
-from __future__ import annotations
-
 import pandas as pd
 import pytest
 from hypothesis import given

@@ -1,7 +1,5 @@
 """Latencies kept whole: what comes back from a histogram, from several, and over time."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """The journal: what was written stays, a torn last line is recognised, damage is told."""
 
-from __future__ import annotations
-
 import json
 import resource
 import subprocess

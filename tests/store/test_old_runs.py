@@ -1,8 +1,6 @@
 """Runs that 0.1.0 made are loaded, fitted and published: one of this machine, an adaptive one, one
 of pods."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Asking programs: what they print, and what stands in its place where they do not answer."""
 
-from __future__ import annotations
-
 import sys
 
 import pytest

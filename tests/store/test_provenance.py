@@ -1,8 +1,6 @@
 """Provenance: what a reader must know of the machine, and nothing that identifies more than
 that."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

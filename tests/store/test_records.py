@@ -1,8 +1,6 @@
 """Whatever stands in a journal is a trial that every table can be made of, or is refused with its
 line and key."""
 
-from __future__ import annotations
-
 import copy
 import json
 

@@ -1,8 +1,6 @@
 """The published tables obey their schemas, the codebook names every column, and the loader
 helps."""
 
-from __future__ import annotations
-
 import csv
 import json
 import math

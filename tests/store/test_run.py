@@ -1,7 +1,5 @@
 """A run on disk: made once, found again, written by one process at a time, whole or not at all."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

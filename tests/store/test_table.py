@@ -1,7 +1,5 @@
 """The tidy table: the columns that the codebook names, one row an attempt."""
 
-from __future__ import annotations
-
 import pandas as pd
 import pytest
 
@@ -70,7 +68,7 @@ def test_a_table_made_in_pieces_is_the_whole_table(n, tmp_path, monkeypatch):
     pieces = list(table.tidy_pieces(lambda: RECORDS[:n], "r", ["cpu_limit"]))
     assert len(pieces) == -(-n // 2)
     pd.testing.assert_frame_equal(table.whole(pieces), expected)
-    write_pieces(iter(pieces), tmp_path / "t.parquet", is_in_journal=True)
+    write_pieces(iter(pieces), tmp_path / "t.parquet")
     pd.testing.assert_frame_equal(pd.read_parquet(tmp_path / "t.parquet"), expected)
 
 

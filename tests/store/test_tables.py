@@ -1,7 +1,5 @@
 """Reading tables of measurements from anywhere."""
 
-from __future__ import annotations
-
 import json
 import re
 import time

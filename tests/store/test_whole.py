@@ -1,7 +1,5 @@
 """A file is there whole, or as it was before."""
 
-from __future__ import annotations
-
 import pytest
 
 from deadzone.contents import DRAFT_SUFFIX, written_whole

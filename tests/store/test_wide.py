@@ -1,7 +1,5 @@
 """Tables with a column a run or a level, as one row a trial."""
 
-from __future__ import annotations
-
 import json
 
 import numpy as np

@@ -1,7 +1,5 @@
 """A real terminal of a size, with a program in it, and the screen as a person sees it."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import pty

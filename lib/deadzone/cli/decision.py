@@ -6,8 +6,6 @@ from typing import Any
 
 import click
 
-from deadzone.errors import StudyError
-
 Command = Callable[..., Any]
 
 
@@ -50,13 +48,13 @@ decision_options = together(
 
 
 def pairs(option: str, texts: tuple[str, ...], example: str) -> dict[str, str]:
-    """What an option that is written NAME=VALUE was given. Raises StudyError for another text, with
+    """What an option that is written NAME=VALUE was given. Raises UsageError for another text, with
     an example."""
     values = {}
     for text in texts:
         name, _, value = text.partition("=")
         if not (name and value):
-            raise StudyError(f"{option} {text}: write {example}.")
+            raise click.UsageError(f"{option} {text}: write {example}.")
         values[name] = value
     return values
 

@@ -22,8 +22,6 @@ from deadzone.cli.options import (
     zero_option,
 )
 from deadzone.errors import EXIT_FINDING, FindingError, PhaseError, TableError
-from deadzone.language.messages import _, say
-from deadzone.study.levels import format_level
 from deadzone.visible import visible
 
 if TYPE_CHECKING:
@@ -31,9 +29,6 @@ if TYPE_CHECKING:
 
     from deadzone.analysis.phases.recommend import Recommendation
     from deadzone.analysis.settings.answering import Answer
-
-MOST_DOUBTS = 3
-"""Of a table with slices so many doubts are said without --details."""
 
 
 @click.command("fit")
@@ -111,49 +106,36 @@ def command(
     Ends with exit code 7 where something is wrong with the experiment, so that no setting is given.
     """
     from deadzone.analysis.findings.fitting import experiment_in
-    from deadzone.analysis.page import MOST_ROWS, wrapped
-    from deadzone.analysis.phases.decision import ASSUMED, UNANSWERED
-    from deadzone.analysis.phases.quantities import plain_name
+    from deadzone.analysis.page import MOST_ROWS
     from deadzone.analysis.phases.roles import check_column, column_of
-    from deadzone.analysis.settings.wording import grid_verdict
     from deadzone.report.sweep.analysis import analyse
     from deadzone.report.sweep.trials import Source
 
-    options = {**options_of({**asked, "slo": dict(asked["slo"])}), "anyway": anyway}
+    options = options_of({**asked, "slo": dict(asked["slo"])})
     how = {"scale": scale, "places": places_asked(asked), "k": int(k) if k else None}
     frame, response = _read(table, responses, wide, name)
     knob, response, *others = (
         _column(column_of(frame, column), column) for column in (knob, response, *by)
     )
     seen = experiment_in(frame, knob, response, goal, others, failures=failures, role=role or "")
-    frame = seen.table
     for column in failures:
-        check_column(frame, column)
-    asks = (frame, knob, response, seen.goal, seen.by, seen.role, failures, how)
+        check_column(seen.table, column)
+    asks = (seen.table, knob, response, seen.goal, seen.by, seen.role, failures, how)
     source = Source(table.stem, table.stem, "", *asks, goal_from=seen.goal_from, unit=seen.unit)
-    analysis = analyse(source, anyway)
+    analysis = analyse(source, anyway, **options)
     if (answer := analysis.answer) is None:
         raise (FindingError if analysis.stopped else PhaseError)(analysis.problem)
-    advice = answer.recommend(**options)
+    advice = analysis.advice or answer.recommend(anyway=anyway, **options)
     if as_json:
-        click.echo(json.dumps(_facts(answer, advice, frame)))
+        click.echo(json.dumps(_facts(answer, advice, seen.table)))
     else:
-        lines = [*map(str, answer.findings)]
-        if quiet:
-            each = answer.in_each_slice(**options) if others else []
-            doubts = _doubts(answer, advice)
-            said = doubts if details or not others else doubts[:MOST_DOUBTS]
-            lines += [grid_verdict(advice, each)]
-            lines += [_("Doubt: {doubt}", doubt=doubt) for doubt in said]
-            click.echo("\n".join(map(wrapped, lines)))
-        else:
-            if seen.goal_from == "assumed":
-                lines.insert(0, say(ASSUMED, response=plain_name(response)))
-            rows = None if details else MOST_ROWS
-            click.echo(
-                "\n".join([*map(wrapped, lines), *_page(answer, advice, options, frame, rows)])
-            )
-    raise click.exceptions.Exit(EXIT_FINDING if advice.state in UNANSWERED else 0)
+        from deadzone.report.sweep.terminal import in_terminal, terminal_of
+
+        terminal = terminal_of(sys.stdout)
+        click.echo(in_terminal(analysis, terminal, quiet=quiet))
+        if details or not (terminal or quiet):  # nothing is drawn
+            click.echo("\n".join(_pages(answer, advice, None if details else MOST_ROWS)))
+    raise click.exceptions.Exit(EXIT_FINDING if analysis.is_spoilt else 0)
 
 
 def _facts(answer: Answer, advice: Recommendation, frame: pd.DataFrame) -> dict[str, Any]:
@@ -185,54 +167,20 @@ def _facts(answer: Answer, advice: Recommendation, frame: pd.DataFrame) -> dict[
     }
 
 
-def _page(
-    answer: Answer,
-    advice: Recommendation,
-    options: dict[str, Any],
-    frame: pd.DataFrame,
-    most_rows: int | None,
-) -> Iterator[str]:
-    """The phases of each curve and the settings, with what is recommended where nothing in
-    particular is wished for; then what is, where something is. advice: for what is wished for."""
+def _pages(answer: Answer, advice: Recommendation, most_rows: int | None) -> Iterator[str]:
+    """The findings, the fit of each curve as a statistician expects it, and the settings where
+    there are others than those of one curve."""
     from deadzone.analysis.page import wrapped
     from deadzone.analysis.settings.answering import of_levels
     from deadzone.analysis.settings.wording import page
-    from deadzone.report.sweep.analysis import explained_by_account
 
-    wishes = {name: wish for name, wish in options.items() if name != "anyway"}
-    usual = answer.recommend(anyway=options["anyway"]) if wishes else advice
+    yield from map(wrapped, map(str, answer.findings))
     for levels, model in answer.models.items():
         if levels:
             yield visible(of_levels(answer.others, levels))
-        own = model.recommend(anyway=options["anyway"]) if levels else usual
-        if sys.stdout.isatty():
-            from deadzone.report.sweep.terminal import drawn
-
-            yield from drawn(False, model, own)
-        yield model.summary(own).page().text(most_rows)
-        if not levels and "threads_s" in frame:
-            from deadzone.analysis.mechanisms.wording import no_cause, sentences
-
-            why = explained_by_account(frame, model)
-            told = [*sentences(why), *no_cause(frame, model)]
-            yield from map(wrapped, told)
+        yield model.summary(None if levels else advice).page().text(most_rows)
     if answer.others or sum(m.n_levels for m in answer.models.values()) < len(answer.candidates):
-        yield page(answer, usual).text(most_rows)
-    if wishes:  # what was said holds the advice for the usual goal already
-        wished = ", ".join(f"{name} {_shown(wish)}" for name, wish in wishes.items())
-        yield wrapped(f"For {visible(wished)}: {advice}")
-
-
-def _doubts(answer: Answer, advice: Recommendation) -> list[str]:
-    """What to know of the setting and of the curves, each once, with the slice that it is of."""
-    from deadzone.analysis.settings.answering import of_levels
-
-    of_slices = (
-        f"{of_levels(answer.others, levels)}: {text}" if levels else str(text)
-        for levels, model in answer.models.items()
-        for text in model.warnings
-    )
-    return list(dict.fromkeys([*advice.caveats, *of_slices]))
+        yield page(answer, advice).text(most_rows)
 
 
 def _read(path: Path, responses: Sequence[str], wide: str, name: str) -> tuple[pd.DataFrame, str]:
@@ -275,12 +223,6 @@ def _read(path: Path, responses: Sequence[str], wide: str, name: str) -> tuple[p
                 f"of one response: read them with `--wide '{pattern}'`."
             )
     return table, response
-
-
-def _shown(wish: object) -> str:
-    if isinstance(wish, dict):
-        return " and ".join(f"{name} {format_level(value)}" for name, value in wish.items())
-    return str(wish)
 
 
 def _column(column: str, asked: str) -> str:

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import click
 
-from deadzone.cli.options import FILE
+from deadzone.cli.decision import pairs
+from deadzone.cli.options import FILE, gone
 from deadzone.errors import EXIT_PARTLY_READ
 from deadzone.visible import visible
 
@@ -36,11 +37,8 @@ from deadzone.visible import visible
     metavar="COLUMN=VALUE",
     help="A level that the files do not tell, e.g. threads=4.",
 )
-@click.option(
-    "--incomplete",
-    type=click.Choice(["fail", "skip"]),
-    default="fail",
-    help="Runs that were cut off: rows with the status failed, and exit code 9; or left out.",
+@gone(
+    "--incomplete", "a run that was cut off is a row with the status failed, which fit leaves out."
 )
 @click.option("--json", "as_json", is_flag=True, help="Print rows and warnings as JSON.")
 def command(
@@ -49,7 +47,6 @@ def command(
     output: Path | None,
     append: bool,
     stated: tuple[str, ...],
-    incomplete: str,
     as_json: bool,
 ) -> None:
     """Turn result FILEs of another tool into a tidy table that `fit` and `compare` read.
@@ -62,17 +59,11 @@ def command(
     from deadzone.store.tables import appended, write_table
 
     results = [read_result(form, path) for path in files]
-    skips = incomplete == "skip"
-    table = tidy(
-        [result.complete() if skips else result for result in results], dict(map(_setting, stated))
-    )
-    said_of: dict[str, list[Path]] = {}
-    for path, result in zip(files, results, strict=True):
-        for words in result.remarks:
-            said_of.setdefault(words, []).append(path)
+    table = tidy(results, pairs("--set", stated, "COLUMN=VALUE, such as threads=4"))
     sentences = [
-        f"{path}{f' and {len(others)} more' if others else ''}: {words}"
-        for words, (path, *others) in said_of.items()
+        f"{path}: {words}"
+        for path, result in zip(files, results, strict=True)
+        for words in result.remarks
     ]
     warnings = list(
         dict.fromkeys([*sentences, *(words for result in results for words in result.warnings)])
@@ -93,13 +84,13 @@ def command(
         click.echo(f"{output}: {rows_said}, {len(table.columns)} columns")
     for warning in () if as_json else warnings:
         click.echo(f"deadzone: {visible(warning)}", err=True)
-    if not skips and any(result.is_partly_read for result in results):
+    if any(result.is_partly_read for result in results):
         click.get_current_context().exit(EXIT_PARTLY_READ)
 
 
 def _print_formats(context: click.Context, asked: bool) -> None:
-    """Each format, with the version that was recorded, and what its numbers are not, where its
-    reader has them; else what its module says of itself."""
+    """Each format, and what its numbers are not, where its reader has that; else what its module
+    says of itself."""
     from deadzone.store.imports.registry import FORMATS
 
     if not asked:
@@ -107,14 +98,5 @@ def _print_formats(context: click.Context, asked: bool) -> None:
     for form, reader in FORMATS.items():
         about = (inspect.getdoc(inspect.getmodule(reader)) or "").partition("\n\n")[0]
         words = " ".join(getattr(reader, "traps", about.partition(": ")[2].split()))
-        click.echo(f"{form:17} {getattr(reader, 'version', ''):8} {words}")
+        click.echo(f"{form:17} {words}")
     context.exit()
-
-
-def _setting(text: str) -> tuple[str, str]:
-    name, equals, level = text.partition("=")
-    if not equals or not name.strip().isidentifier() or not level.strip():
-        raise click.BadParameter(
-            f"{text!r} is not COLUMN=VALUE, for example threads=4", param_hint="--set"
-        )
-    return name.strip(), level.strip()

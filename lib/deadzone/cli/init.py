@@ -1,21 +1,18 @@
 """`deadzone init`: lay out a new research-notebook repository."""
 
 import json
-import re
 import shutil
 from pathlib import Path
 
 import click
 
 from deadzone import __version__, places
+from deadzone.cli.options import gone
 from deadzone.errors import SaidAs, StoreError
 
 TEMPLATES = Path(__file__).with_name("repository")
 """What differs from repository to repository: `@NAME@` is the folder's name, `@VERSION@` that of
 Deadzone."""
-
-ANALYSIS = places.CARRIED / "notebooks" / "phases.ipynb"
-"""The notebook that `--notebook` copies."""
 
 CARRIED = (
     ".gitattributes",
@@ -30,54 +27,20 @@ KEPT_EMPTY = ("data/runs", "reports")
 
 @click.command("init")
 @click.argument("folder", type=click.Path(path_type=Path), default=".")
-@click.option(
-    "--notebook", metavar="NAME", help="Write only a copy of phases.ipynb: notebooks/NAME.ipynb."
-)
+@gone("--notebook", "copy notebooks/phases.ipynb, and name the copy in the study (`notebook:`).")
 @click.option("--json", "as_json", is_flag=True, help="Print the files as JSON.")
-def command(folder: Path, notebook: str | None, as_json: bool) -> None:
+def command(folder: Path, as_json: bool) -> None:
     """Lay out a repository for tuning studies in FOLDER: notebooks, studies, data, reports and a
     schedule.
 
-    Files that are there already are left as they are. With --notebook write a copy of
-    the analysis to change; a study names it (notebook: NAME.ipynb), and deadzone run executes and
-    publishes it.
+    Files that are there already are left as they are.
     """
-    if notebook is not None:
-        path = write_analysis(folder, notebook)
-        sentence = f"{path} written; name it in a study: notebook: {path.name}"
-        click.echo(
-            json.dumps({"folder": str(folder.resolve()), "files": [str(path)]})
-            if as_json
-            else sentence
-        )
-        return
     made = [str(path) for path in lay_out(folder)]
     if as_json:
         click.echo(json.dumps({"folder": str(folder.resolve()), "files": made}))
         return
     sentence = f"{folder}: {len(made)} files written; README.md says what to do next."
     click.echo(sentence if made else "Nothing is missing.")
-
-
-def write_analysis(folder: Path, name: str) -> Path:
-    """Write a notebook that analyses a run, for the user to change; its path.
-
-    Raises StoreError for a name that is none, and a file that is there already or cannot be
-    written.
-    """
-    name = name.removesuffix(".ipynb")
-    if not re.fullmatch(r"\w[\w.-]*", name):
-        raise StoreError(
-            f"A notebook cannot be called {name!r:.60}; use letters, digits, '.', '_' and '-'."
-        )
-    notebooks = folder / "notebooks"
-    path = (notebooks if notebooks.is_dir() else folder) / f"{name}.ipynb"
-    with SaidAs(StoreError, f"{path}: the notebook cannot be written"):
-        if path.exists():
-            raise StoreError(f"{path} is there already; choose another name.")
-        path.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(ANALYSIS, path)
-    return path
 
 
 def lay_out(folder: Path) -> list[Path]:

@@ -7,6 +7,7 @@ import signal
 import sys
 import time
 from importlib import import_module
+from keyword import iskeyword
 from types import FrameType
 from typing import Any
 
@@ -40,26 +41,27 @@ AGAIN_S = 0.5
 LATER_S = 0.01
 """By then whatever ended has ended [s]."""
 
-COMMANDS: dict[str, tuple[str, str]] = {
-    "doctor": ("deadzone.cli.doctor:command", "Say what works here, and how to get what does not."),
-    "try": ("deadzone.cli.try_:command", "Sweep a program in one line, without a study file."),
-    "run": ("deadzone.cli.run:command", "Execute a study's notebooks: sweep, fit, report."),
-    "sweep": ("deadzone.cli.sweep:command", "Measure a study, without notebook and report."),
-    "fit": ("deadzone.cli.fit:command", "Fit phases to any CSV or Parquet table."),
-    "compare": ("deadzone.cli.compare:command", "Compare two runs or tables: before and after."),
-    "import": ("deadzone.cli.import_:command", "Turn other tools' result files into a tidy table."),
-    "report": ("deadzone.cli.report:command", "Publish the report of a run again."),
-    "claims": ("deadzone.cli.claims:command", "Judge what was claimed of a run, and claim more."),
-    "recommend": (
-        "deadzone.cli.recommend:command",
-        "Say what a run recommends; as a patch for Kubernetes, too.",
-    ),
-    "explain": ("deadzone.cli.explain:command", "Say what a finding about an experiment means."),
-    "publish": ("deadzone.cli.publish:command", "Rebuild the index of all published reports."),
-    "export": ("deadzone.cli.export:command", "Write a run as CSV or hyperfine-compatible JSON."),
-    "restore": ("deadzone.cli.restore:command", "Put back what an interrupted run left changed."),
-    "init": ("deadzone.cli.init:command", "Lay out a new research-notebook repository."),
-    "schema": ("deadzone.cli.schema:command", "Print the JSON Schema of study files."),
+HELP = {
+    "doctor": "Say what works here, and how to get what does not.",
+    "try": "Sweep a program in one line, without a study file.",
+    "run": "Execute a study's notebooks: sweep, fit, report.",
+    "sweep": "Measure a study, without notebook and report.",
+    "fit": "Fit phases to any CSV or Parquet table.",
+    "compare": "Compare two runs or tables: before and after.",
+    "import": "Turn other tools' result files into a tidy table.",
+    "report": "Publish the report of a run again.",
+    "claims": "Judge what was claimed of a run, and claim more.",
+    "recommend": "Say what a run recommends; as a patch for Kubernetes, too.",
+    "explain": "Say what a finding about an experiment means.",
+    "publish": "Rebuild the index of all published reports.",
+    "export": "Write the trials of a run as CSV.",
+    "restore": "Put back what an interrupted run left changed.",
+    "init": "Lay out a new research-notebook repository.",
+    "schema": "Print the JSON Schema of study files.",
+}
+COMMANDS = {
+    name: (f"deadzone.cli.{name}{'_' if iskeyword(name) else ''}:command", line)
+    for name, line in HELP.items()
 }
 """Name of each command, where it is defined and what it does; loaded when called."""
 

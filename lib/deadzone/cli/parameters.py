@@ -47,6 +47,25 @@ adaptive_options = together(
         help="Time that the trials may take in all, such as 30s, 5m or 1h.",
     ),
 )
+measuring_options = together(
+    belongs_option,
+    minus_one_option,
+    zero_option,
+    adaptive_options,
+    click.option(
+        "--resume", metavar="RUN", help="Go on with an interrupted run: its id, or latest."
+    ),
+    click.option("--dry-run", is_flag=True, help="Print the plan and run nothing."),
+    click.option(
+        "--rehearse",
+        is_flag=True,
+        help="Measure one trial at each end of the range, say what is wrong, keep nothing.",
+    ),
+    click.option("--json", "as_json", is_flag=True, help="Print the result as JSON."),
+    claim_option,
+    fail_on_option,
+)
+"""Of `try` too."""
 
 
 @dataclass(frozen=True)
@@ -58,6 +77,7 @@ class Asked:
     overrides: dict[str, Any]
     resume: str | None
     dry_run: bool
+    rehearse: bool
     as_json: bool
     fail_on: str | None
 
@@ -114,17 +134,7 @@ def study_options(function: Callable[..., None]) -> Callable[..., None]:
             is_flag=True,
             help="Sweep a workload of a cluster that lacks the annotation deadzone.dev/sweep.",
         ),
-        belongs_option,
-        minus_one_option,
-        zero_option,
-        adaptive_options,
-        click.option(
-            "--resume", metavar="RUN", help="Go on with an interrupted run: its id, or latest."
-        ),
-        click.option("--dry-run", is_flag=True, help="Print the plan and run nothing."),
-        click.option("--json", "as_json", is_flag=True, help="Print the result as JSON."),
-        claim_option,
-        fail_on_option,
+        measuring_options,
     )(with_overrides)
 
 

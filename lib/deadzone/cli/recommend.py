@@ -72,8 +72,10 @@ def command(
 
     run_folder = RunFolder.find(places.runs_folder(), run)
     if run_folder.study().analysis_notebook != PHASES:
-        _print_conclusion(run_folder, as_manifest, as_json)
-        return
+        raise StudyError(
+            f"{run_folder.study().study} is analysed by another notebook, which recommends no "
+            f"setting: `deadzone report {run}` says what it concludes."
+        )
     analysis = analyse(load_source(str(run_folder.folder)), asked["anyway"], **options_of(asked))
     findings = [finding.to_dict() for finding in analysis.findings]
     advice = analysis.advice
@@ -125,23 +127,3 @@ def command(
         ),
         nl=False,
     )
-
-
-def _print_conclusion(run: RunFolder, as_manifest: bool, as_json: bool) -> None:
-    """What the report of a run concludes whose question is another than where a curve bends."""
-    from deadzone.report.document.publishing import ENTRY, publish_run, read_entry
-
-    study = run.study()
-    if as_manifest:
-        raise StudyError(
-            f"{study.study} is analysed by the notebook {study.analysis_notebook}, which "
-            "recommends no treatment as a whole; a patch is made of runs whose phases are fitted."
-        )
-    folder = places.reports_folder() / study.study / run.run_id
-    if not (folder / ENTRY).exists():
-        click.echo(
-            "deadzone: What this run concludes stands in its report, which is made first.", err=True
-        )
-        publish_run(run)
-    conclusion = read_entry(folder).verdict
-    click.echo(json.dumps({"conclusion": conclusion}) if as_json else conclusion)

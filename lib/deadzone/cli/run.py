@@ -58,7 +58,7 @@ def command(asked: Asked, quiet: bool, details: bool) -> None:
     asked = replace(asked, overrides=overrides)
     with speaking(str(analysis.get("lang", LANGUAGES[0]))):
         pass  # an unknown language is refused before anything runs
-    if asked.dry_run:
+    if asked.dry_run or asked.rehearse:
         print_plan(asked, is_analysed=True)
         return
     from deadzone.report.document.publishing import publish_run, read_entry

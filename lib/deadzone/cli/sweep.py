@@ -2,7 +2,9 @@
 
 import contextlib
 import json
+import tempfile
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import click
@@ -10,11 +12,13 @@ import click
 from deadzone import places
 from deadzone.cli.claims import fail_where_claims_fell, say_claims
 from deadzone.cli.parameters import Asked, study_options
-from deadzone.errors import StoreError
-from deadzone.run.sweep.progress import progress_on
+from deadzone.errors import EXIT_FINDING, DeadzoneError, StoreError
+from deadzone.language.messages import _
+from deadzone.run.sweep.progress import Progress, progress_on
 from deadzone.store.run import RunFolder, list_runs
-from deadzone.study.design import refuse_unanswerable
+from deadzone.study.design import WARMUP_BLOCK, PlannedTrial, refuse_unanswerable
 from deadzone.study.loading import find_study
+from deadzone.study.plan import Plan
 from deadzone.visible import visible
 
 
@@ -30,7 +34,7 @@ def command(asked: Asked) -> None:
     from deadzone.run.sweep.opening import open_run
     from deadzone.verbs.sweeping import measure
 
-    if asked.dry_run:
+    if asked.dry_run or asked.rehearse:
         print_plan(asked)
         return
     opened = open_run(asked.study, asked.overrides, resume=asked.resume)
@@ -55,8 +59,62 @@ def _latest_records(runs: Sequence[RunFolder]) -> list[dict[str, Any]]:
     return []
 
 
+class _Notes(Progress):
+    """What is noted of a rehearsal."""
+
+    def __init__(self) -> None:
+        self.told: list[str] = []
+
+    def note(self, sentence: str) -> None:
+        """Keep it."""
+        self.told.append(sentence)
+
+    def close(self, sentence: str) -> None:
+        """Nothing is recorded."""
+
+
+def print_rehearsal(plan: Plan, as_json: bool = False) -> None:
+    """Measure one trial at each end of the range and keep nothing; say what they took, what is
+    wrong, and what the sweep will take.
+
+    Ends with exit code 7 where there could be no verdict.
+    """
+    from deadzone.analysis.findings.rehearsing import judge_of
+    from deadzone.run.sweep.forecast import preview
+    from deadzone.run.sweep.running import run_sweep
+
+    notes, response = _Notes(), plan.study.response.name
+    ends = [PlannedTrial(i, WARMUP_BLOCK, 1, True, end) for i, end in enumerate(plan.ends, 1)]
+    with tempfile.TemporaryDirectory(prefix="deadzone-rehearsal-") as folder:
+        run = RunFolder.create(Path(folder), plan.study)
+        try:
+            run_sweep(plan, run, notes, lambda *_: iter([ends]))
+        except DeadzoneError as error:
+            error.args = error.args[:1]  # the rest says how to go on with what is kept
+            raise
+        records, findings = run.records(), judge_of(plan)(run.trials())
+    ahead = preview(plan, records)
+    if as_json:
+        told = {name: ahead[name] for name in ("study", "estimated_s")}
+        told["rehearsal"] = [finding.to_dict() for finding in findings]
+        click.echo(json.dumps(told, ensure_ascii=False))
+    else:
+        for record in records:
+            value = record["responses"].get(response)
+            status = record["status"] if value is None else f"{response} {value:.4g}"
+            levels = ", ".join(f"{name} {level}" for name, level in record["levels"].items())
+            took = {"levels": levels, "wall_s": record["wall_s"], "status": status}
+            click.echo(_("{levels}: {wall_s:number} s, {status}", **took))
+        sound = _("Nothing wrong was seen in one trial at each end of the range.")
+        click.echo("\n".join([*notes.told, *map(str, findings)]) or sound)
+        click.echo(_("estimated time of the sweep: {time}", time=ahead["estimated"]))
+    if any(finding.severity == "stops" for finding in findings):
+        raise click.exceptions.Exit(EXIT_FINDING)
+
+
 def print_plan(asked: Asked, is_analysed: bool = False) -> None:
-    """What a sweep would do, for --dry-run; of one that is to be resumed, what is left to do.
+    """What a sweep would do, for --dry-run and --rehearse; of one that is to be resumed, what is
+    left to do.
 
     is_analysed: whether the run is to give an answer. Raises StudyError where it could give none.
     """
@@ -72,6 +130,9 @@ def print_plan(asked: Asked, is_analysed: bool = False) -> None:
         records = _latest_records(list_runs(places.runs_folder(), plan.study.study))
     if is_analysed:
         refuse_unanswerable(plan.study, plan.treatments)
+    if asked.rehearse:
+        print_rehearsal(plan, asked.as_json)
+        return
     ahead = preview(plan, records, finished)
     if asked.as_json:
         click.echo(json.dumps(ahead))

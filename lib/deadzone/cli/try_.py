@@ -11,24 +11,20 @@ import click
 
 from deadzone import places
 from deadzone.cli.claims import (
-    claim_option,
-    fail_on_option,
     fail_where_claims_fell,
     judged_of,
     lines_of,
 )
-from deadzone.cli.export import statistics_of
 from deadzone.cli.options import (
     FILE,
     details_option,
-    minus_one_option,
+    gone,
     places_asked,
     role_option,
-    zero_option,
 )
-from deadzone.cli.parameters import adaptive_options, belongs_option
+from deadzone.cli.parameters import measuring_options
+from deadzone.cli.sweep import print_rehearsal
 from deadzone.errors import EXIT_FINDING, SaidAs, StudyError, WorkloadError
-from deadzone.language.formats import duration
 from deadzone.language.messages import _
 from deadzone.run.sweep.progress import Progress, progress_on
 from deadzone.store.provenance import usable_cores
@@ -39,9 +35,6 @@ from deadzone.study.loading import parse_study
 from deadzone.study.plan import Plan
 from deadzone.study.trying import study_of_line, study_text
 from deadzone.visible import visible
-
-LONG_S = 600.0
-"""A sweep that takes longer than this is asked about first where there is a terminal [s]."""
 
 
 @click.command(
@@ -65,10 +58,10 @@ LONG_S = 600.0
 @click.option("-w", "--warmup", default=1, type=click.IntRange(0),
               help="Warm-up trials of each level.")  # fmt: skip
 @role_option
-@minus_one_option
-@zero_option
-@adaptive_options
-@click.option("-s", "--setup", metavar="CMD", help="Run once before all trials.")
+@measuring_options
+@click.option(
+    "-s", "--setup", metavar="CMD", help="Run once before; before each trial if it holds a {name}."
+)
 @click.option("-p", "--prepare", metavar="CMD", help="Run before each trial, not measured.")
 @click.option("-c", "--cleanup", metavar="CMD", help="Run once after all trials.")
 @click.option("-i", "--ignore-failure", is_flag=True, help="Any exit code is a success.")
@@ -90,7 +83,6 @@ LONG_S = 600.0
     metavar="PROGRAM",
     help="Read the results that this program prints, such as pgbench.",
 )
-@belongs_option
 @click.option(
     "--timeout", "timeout_s", type=float, metavar="SECONDS", help="Longest time a trial may take."
 )
@@ -101,14 +93,10 @@ LONG_S = 600.0
     help="CPU that others may use in a trial that is trusted: more where a server on this machine "
     "answers.",
 )
-@click.option("--export-json", type=FILE, metavar="FILE", help="The trials as hyperfine's JSON.")
-@click.option("--export-csv", type=FILE, metavar="FILE", help="The trials as hyperfine's CSV.")
+@gone("--export-json", "`deadzone export RUN --json` writes the trials as records.")
+@gone("--export-csv", "`deadzone export RUN` writes the trials as CSV.")
 @click.option("--save", type=FILE, metavar="FILE", help="Write the study file that does the same.")
 @click.option("--report", is_flag=True, help="Publish the report.")
-@claim_option
-@fail_on_option
-@click.option("--resume", metavar="RUN", help="Go on with an interrupted run of the same line.")
-@click.option("--dry-run", is_flag=True, help="Print the plan and run nothing.")
 @click.option(
     "-q",
     "--quiet",
@@ -116,8 +104,7 @@ LONG_S = 600.0
     help="No plan, no progress, no picture: the setting and its doubts.",
 )
 @details_option
-@click.option("-y", "--yes", is_flag=True, help="Do not ask about a long sweep.")
-@click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
+@click.option("-y", "--yes", is_flag=True, help="Ask nothing on the way.")
 def command(**given: Any) -> None:
     """Sweep COMMAND over the levels of its {name}s, and say where they pay and what to set.
 
@@ -138,9 +125,11 @@ def command(**given: Any) -> None:
         _save(path, document, quiet)
     if not quiet:
         _print_plan(plan)
-    if given["dry_run"]:
+    if given["dry_run"] or given["rehearse"]:
         if plan.warning and not quiet:
             click.echo(plan.warning)
+        if given["rehearse"]:
+            print_rehearsal(plan, given["as_json"])
         return
     runs = places.runs_folder()
     run = (
@@ -153,11 +142,6 @@ def command(**given: Any) -> None:
         measure(plan, run, progress if given["yes"] or quiet else _Asking(progress))
     except WorkloadError as error:
         raise StudyError(str(error)) from error
-    for path, as_csv in ((given["export_json"], False), (given["export_csv"], True)):
-        if path:
-            with SaidAs(StudyError, f"{path}: cannot be written"):
-                text = statistics_of(run, plan.study.study, as_csv=as_csv)
-                path.write_text(text, encoding="utf-8")
     _print_result(run, given)
 
 
@@ -197,14 +181,11 @@ def _print_plan(plan: Plan) -> None:
 
 
 class _Asking(Progress):
-    """A progress that asks once, where there is a terminal, whether a sweep that takes long is
-    meant; all else it leaves to another."""
-
-    _asked = False
+    """A progress that asks, where there is a terminal, whether to go on all the same; all else it
+    leaves to another."""
 
     def __init__(self, progress: Progress) -> None:
-        self._progress = progress
-        for name in ("choose", "note", "clear", "close"):
+        for name in ("choose", "show", "note", "clear", "close"):
             setattr(self, name, getattr(progress, name))
 
     def agrees(self, question: str) -> bool:
@@ -213,17 +194,6 @@ class _Asking(Progress):
             return True
         self.clear()
         return click.confirm(question, default=True, err=True)
-
-    def show(self, done: int, total: int, current: str, left_s: float | None) -> None:
-        """Tell how far it is; ask as soon as the time is known."""
-        if left_s is not None and not self._asked:
-            self._asked = True
-            if left_s > LONG_S:
-                sentence = f"The {total - done} trials that are left take about {duration(left_s)}."
-                self.note(f"{sentence} Fewer levels (-L) or trials (-r) take less.")
-                if not self.agrees("Go on?"):
-                    raise click.Abort
-        self._progress.show(done, total, current, left_s)
 
 
 def _print_result(run: RunFolder, given: dict[str, Any]) -> None:

@@ -7,7 +7,6 @@ import codecs
 import csv
 import gzip
 import re
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -23,31 +22,9 @@ RULE = re.compile(r"[\s:|+=-]*(?:--|==|-\s*\||\|\s*-)[\s:|+=-]*")
 """A line between others, as of a table in Markdown, of MySQL or in columns."""
 
 
-@dataclass(frozen=True)
-class Dialect:
-    """How a table is written. separator: a mark, or None for blanks. decimal: the mark before
-    decimals. skipped: lines that are rules or remarks, counted from 0. columns: cells of the first
-    line."""
-
-    separator: str | None
-    decimal: str
-    encoding: str
-    skipped: frozenset[int]
-    columns: int
-
-    def options(self) -> dict[str, Any]:
-        """Those of `pandas.read_csv`."""
-        return {
-            "sep": self.separator or r"\s+",
-            "decimal": self.decimal,
-            "encoding": self.encoding,
-            "skipinitialspace": True,
-            "skiprows": [*self.skipped],
-        }
-
-
-def form_of(path: Path) -> Dialect:
-    """The form of a table, by its first lines. Raises OSError if it cannot be read."""
+def form_of(path: Path) -> tuple[dict[str, Any], int]:
+    """How a table is written, by its first lines, as options of `pandas.read_csv`, and the number
+    of cells in its first line. Raises OSError if it cannot be read."""
     with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
         head = file.readline() + file.read(LOOKED_AT)
     encoding = "utf-8-sig"
@@ -56,18 +33,19 @@ def form_of(path: Path) -> Dialect:
     text = head.decode(encoding, errors="replace")
     every = text.splitlines()
     rules = {i for i, line in enumerate(every) if RULE.fullmatch(line)}
-    skipped = frozenset({*range(_remarks(every)), *rules})
+    skipped = sorted({*range(_remarks(every)), *rules})
+    how = {"encoding": encoding, "skipinitialspace": True, "skiprows": skipped}
     lines = [line for i, line in enumerate(every) if i not in skipped and line.strip()]
     if len(head) >= LOOKED_AT and len(lines) > 1:
         lines = lines[:-1]  # it may be cut
     lines[:1] = [line.removeprefix("# ") for line in lines[:1]]
     if rules and lines and "|" in lines[0]:
-        return Dialect("|", ".", encoding, skipped, columns=lines[0].count("|"))
+        return {**how, "sep": "|"}, lines[0].count("|")
     separator = _separator(lines[: ROWS_LOOKED_AT + 1])
     cells = [cell.strip() for line in lines[1:] for cell in _cells(line, separator)]
     comma = separator != "," and any(DECIMAL_COMMA.fullmatch(cell) for cell in cells)
     columns = len(_cells(lines[0], separator)) if lines else 0
-    return Dialect(separator, "," if comma else ".", encoding, skipped, columns=columns)
+    return {**how, "sep": separator or r"\s+", "decimal": "," if comma else "."}, columns
 
 
 def _remarks(lines: list[str]) -> int:

@@ -394,7 +394,7 @@ class RunFolder:
         for name in (TRIALS_FILE, TELEMETRY_FILE, *([HISTOGRAM_FILE] if has_histograms else [])):
             path = self.folder / name
             with SaidAs(StoreError, f"{path}: cannot be written"):
-                write_pieces(self._pieces(name), path, is_in_journal=name == TRIALS_FILE)
+                write_pieces(self._pieces(name), path)
 
     def provenance(self) -> dict[str, Any]:
         """The circumstances of the run; empty before the first trial."""

@@ -171,25 +171,17 @@ def _kinds(records: Iterable[dict[str, Any]], factors: Iterable[str]) -> dict[st
         own |= dict.fromkeys(record["responses"])
         for name, level in record["levels"].items():
             levels.setdefault(name, {})[type(level), level] = None
-    kinds = {
-        name: _factor_kind([level for _, level in each], counts[name] < n)
-        for name, each in levels.items()
-    }
+    kinds = {}
+    for name, each in levels.items():
+        are_whole = counts[name] == n and all(isinstance(level, int) for _, level in each)
+        are_numbers = all(is_number(level) for _, level in each)
+        kinds[name] = ("int64" if are_whole else "float64") if are_numbers else "text"
     further = {
         name: kind
         for name, kind in (PLACED | WORDS | TRACES | ACCOUNT).items()
         if name in seen | own.keys()
     }
     return IDENTITY | kinds | SHARED | further | dict.fromkeys(own, "float64")
-
-
-def _factor_kind(levels: Sequence[Any], some_miss: bool) -> str:
-    """The kind of a factor's column."""
-    if not all(is_number(level) for level in levels):
-        return "text"
-    return (
-        "int64" if not some_miss and all(isinstance(level, int) for level in levels) else "float64"
-    )
 
 
 def _column(cells: pd.Series, kind: str) -> pd.Series:

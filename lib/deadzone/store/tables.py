@@ -3,8 +3,6 @@ to."""
 
 from __future__ import annotations
 
-import gzip
-import io
 import json
 import re
 import sys
@@ -61,12 +59,10 @@ def read_table(path: Path) -> pd.DataFrame:
 
     Raises TableError if the file is missing, of another kind, empty or damaged.
     """
-    from deadzone.store.imports.registry import recognised
-
     if path == STANDARD_INPUT:
         return _read_standard_input()
     if not is_table(path):
-        hint = recognised(path) if path.suffix else f" If it is a run: `deadzone report {path}`."
+        hint = _recognised(path) if path.suffix else f" If it is a run: `deadzone report {path}`."
         raise TableError(f"{path}: a table is a file ending in {' or '.join(READABLE)}.{hint}")
     if not path.is_file():
         near = [p.name for p in path.parent.iterdir()] if path.parent.is_dir() else []
@@ -76,7 +72,7 @@ def read_table(path: Path) -> pd.DataFrame:
     except (OSError, ValueError, KeyError, BadZipFile) as error:
         reason = str(error).splitlines()[0].rstrip(".")
         raise TableError(
-            f"{path}: cannot be read as {_ending(path)[1:]}: {reason}.{recognised(path)}"
+            f"{path}: cannot be read as {_ending(path)[1:]}: {reason}.{_recognised(path)}"
         ) from error
     if table.empty:
         raise TableError(f"{path}: the table has no rows.")
@@ -88,8 +84,15 @@ def read_table(path: Path) -> pd.DataFrame:
         table.apply(lambda column: column.map(_held) if column.dtype == object else column)
     )
     if not len(table.columns):
-        raise TableError(f"{path}: its columns hold no values, but lists.{recognised(path)}")
+        raise TableError(f"{path}: its columns hold no values, but lists.{_recognised(path)}")
     return table
+
+
+def _recognised(path: Path) -> str:
+    """What to type for a file that is no table; its readers are loaded for such a file alone."""
+    from deadzone.store.imports.registry import recognised
+
+    return recognised(path)
 
 
 def _check_head_line(table: pd.DataFrame, path: Path) -> None:
@@ -186,12 +189,11 @@ def _read_csv(path: Path) -> pd.DataFrame:
     and so is a last column that trailing marks make."""
     import pandas as pd
 
-    form = form_of(path)
-    if form.columns > MOST_COLUMNS:
+    how, columns = form_of(path)
+    if columns > MOST_COLUMNS:
         raise ValueError(
-            f"its first line has {form.columns - 1:,} cells, more than any table has columns"
+            f"its first line has {columns - 1:,} cells, more than any table has columns"
         )
-    how = form.options()
     table = pd.read_csv(path, **how)
     if not table.index.equals(pd.RangeIndex(len(table))):
         how["index_col"] = False  # each row ends in a mark that the first line does not have
@@ -273,23 +275,15 @@ GROUP = 5
 them."""
 
 
-def write_pieces(pieces: Iterable[pd.DataFrame], path: Path, is_in_journal: bool) -> None:
-    """Write a table of a run piece by piece as Parquet; where pyarrow is not installed, as
-    compressed CSV.
+def write_pieces(pieces: Iterable[pd.DataFrame], path: Path) -> None:
+    """Write a table of a run piece by piece as Parquet; nothing where pyarrow is not installed,
+    since all of it is read from the journals.
 
-    pieces: made as they are asked for, all of the same columns, at least one. is_in_journal:
-    whether nothing is written in place of Parquet, since all of it is read from the journal. Of the
-    two files the other, of an earlier time, is removed.
+    pieces: made as they are asked for, all of the same columns, at least one.
     """
-    in_csv = path.with_suffix(".csv.gz")
-    is_parquet = find_spec("pyarrow") is not None
-    if is_parquet or not is_in_journal:
-        with written_whole(path if is_parquet else in_csv) as draft:
-            (_write_parquet if is_parquet else _write_compressed_csv)(pieces, draft)
-    (in_csv if is_parquet else path).unlink(missing_ok=True)
-
-
-def _write_parquet(pieces: Iterable[pd.DataFrame], path: Path) -> None:
+    if find_spec("pyarrow") is None:
+        path.unlink(missing_ok=True)
+        return
     import pyarrow as pa
     from pyarrow.parquet import ParquetWriter
 
@@ -299,18 +293,9 @@ def _write_parquet(pieces: Iterable[pd.DataFrame], path: Path) -> None:
         pa.Table.from_pandas(piece, schema=first.schema, preserve_index=False) for piece in pieces
     )
     tables = chain([first], further)
-    with ParquetWriter(path, first.schema) as writer:
+    with written_whole(path) as draft, ParquetWriter(draft, first.schema) as writer:
         while group := [*islice(tables, GROUP)]:
             writer.write_table(pa.concat_tables(group))
-
-
-def _write_compressed_csv(pieces: Iterable[pd.DataFrame], path: Path) -> None:
-    with (
-        gzip.GzipFile(path, "wb", mtime=0) as packed,
-        io.TextIOWrapper(packed, "utf-8", newline="") as text,
-    ):
-        for position, piece in enumerate(pieces):
-            piece.to_csv(text, index=False, header=not position)
 
 
 def appended(path: Path, table: pd.DataFrame) -> pd.DataFrame:

@@ -1,7 +1,5 @@
 """The bundled relay: it answers the same with and without its costly parts, and profiles itself."""
 
-from __future__ import annotations
-
 import json
 import socket
 import subprocess

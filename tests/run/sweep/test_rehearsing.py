@@ -1,8 +1,11 @@
 """A sweep begins with both ends of its range, and what they show is told before the third trial."""
 
+import json
+
 import yaml
 
 from deadzone.run.sweep.opening import open_run, planned_file
+from deadzone.store.run import list_runs
 from deadzone.study.loading import load_study
 
 SILENT = "test {threads} -gt 2 && sleep 0.1 && echo ERROR >&2 || seq 50000 | sort -R | tail -1"
@@ -45,8 +48,24 @@ def test_a_run_of_before_rehearsals_goes_on_in_its_order(write_study, sweep, dea
     assert load_study(study).design.rehearsal is None
 
 
-def test_the_rehearsal_shows_what_a_failing_program_said(deadzone, home):
+def test_a_rehearsal_alone_tells_and_keeps_nothing(write_study, deadzone, home):
+    study = study_with(write_study)
+    said = deadzone("sweep", study, "--dry-run", "--rehearse", code=7)
+    for words in ("threads 1: ", "No verdict: 1 of 2", "estimated time of the sweep"):
+        assert words in said.out
+    told = json.loads(deadzone("sweep", study, "--rehearse", "--json").out)
+    assert [one["key"] for one in told["rehearsal"]] == ["error_printed"]
+    assert told["estimated_s"] > 0
+    assert list_runs(home / "data" / "runs") == []
+    sound = deadzone("sweep", study, "--rehearse", "-p", "factors.threads", "[1, 2]", code=0)
+    assert "No verdict" not in sound.out
+
+
+def test_a_rehearsal_shows_the_response_and_what_a_failing_program_said(deadzone, home):
+    levels = ("try", "-L", "n", "1,2,4", "--rehearse")
     script = 'test {n} -lt 4 || { echo "no such device" >&2; exit 1; }; echo "rate {n}0"'
-    asked = ("try", "-L", "n", "1,2,4", "-y", "--response", r"rate (\d+)")
-    said = deadzone(*asked, "--shell", "sh", "--", script)
-    assert "n=4 failed in its rehearsal: exit code 1; it printed 'no such device'." in said.err
+    said = deadzone(*levels, "--response", r"rate (\d+)", "--shell", "sh", "--", script, code=0)
+    assert "n=4 failed in its rehearsal: exit code 1; it printed 'no such device'." in said.out
+    said = deadzone(*levels, "--response", r"speed (\d+)", "--", "echo", "rate {n}0", code=2)
+    assert "Change the regular expression" in said.err
+    assert "kept" not in said.err and "--resume" not in said.err

@@ -1,7 +1,5 @@
 """The recorded files, and copies of them with a change."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 
@@ -26,4 +24,11 @@ def changed(tmp_path, name, change):
     change(document)
     path = tmp_path / name
     path.write_text(json.dumps(document))
+    return path
+
+
+def written(tmp_path, text, name="result.txt"):
+    """A file with a text, to the letter."""
+    path = tmp_path / name
+    path.write_text(text, newline="")
     return path

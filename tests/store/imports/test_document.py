@@ -1,8 +1,6 @@
 """Whatever is wrong with a file becomes a sentence: missing, empty, of another kind, damaged
 anywhere."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -13,7 +11,6 @@ from store.imports.samples import FOLDER, imported, sample
 
 SAMPLES = [
     ("hyperfine", "hyperfine.json"),
-    ("hyperfine", "hyperfine.csv"),
     ("fio", "fio_randrw_4k.json"),
     ("k6", "k6_summary_export.json"),
     ("locust", "locust_stats.csv"),
@@ -76,9 +73,7 @@ def test_other_files_are_refused_by_their_name(tool, content, tmp_path):
 
 @pytest.mark.parametrize("tool", FORMATS)
 def test_files_of_other_tools_are_refused(tool):
-    own = {name for owner, name in SAMPLES if owner == tool} | (
-        {"hyperfine.csv"} if tool == "hyperfine" else set()
-    )
+    own = {name for owner, name in SAMPLES if owner == tool}
     for _, name in SAMPLES:
         if name not in own:
             with pytest.raises(FormatError):

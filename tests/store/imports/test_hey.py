@@ -1,7 +1,5 @@
 """hey's CSV, a line a request."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

@@ -1,7 +1,5 @@
 """hyperfine's exports as trials."""
 
-from __future__ import annotations
-
 import json
 
 import pandas as pd
@@ -47,21 +45,6 @@ def test_a_program_that_failed_or_was_killed_is_a_failed_trial(tmp_path):
     assert table["exit_code"][0] == 1 and pd.isna(table["exit_code"][1])
 
 
-def test_the_csv_tells_medians_and_says_so():
-    table = imported("hyperfine", sample("hyperfine.csv"))
-    assert table["wall_s"].tolist() == [0.0085026005, 0.005818893]
-    assert table["user_s"].tolist() == pytest.approx([0.0077088, 0.0049032])
-    assert "not how many runs" in table["note"][0]
-
-
-def test_parameters_of_the_csv_are_factors(tmp_path):
-    path = tmp_path / "h.csv"
-    path.write_text(
-        "command,mean,stddev,median,user,system,min,max,parameter_threads\nxz -T4,1,,1,1,0,1,1,4\n"
-    )
-    assert imported("hyperfine", path)["threads"].tolist() == [4]
-
-
 def test_results_without_single_times_are_a_row_a_command(tmp_path):
     """As old releases wrote them, and people who leave the times out with jq."""
     results = [
@@ -73,12 +56,6 @@ def test_results_without_single_times_are_a_row_a_command(tmp_path):
     table = imported("hyperfine", path)
     assert table["wall_s"].tolist() == [2.5, 1.25] and table["parameter"].tolist() == [4, 8]
     assert table["wall_min_s"][0] == 2.25 and "replicate" not in table
-
-
-def test_the_csv_of_old_releases_has_a_mean_alone(tmp_path):
-    path = tmp_path / "h.csv"
-    path.write_text("command,mean,stddev,user,system,min,max\nmake,2.5,0.1,8,1,2.25,3\n")
-    assert imported("hyperfine", path)["wall_s"].tolist() == [2.5]
 
 
 def test_another_export_is_refused_with_the_option(tmp_path):

@@ -1,7 +1,5 @@
 """JMeter's JTL, a line a sample."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

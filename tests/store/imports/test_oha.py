@@ -1,7 +1,5 @@
 """oha's JSON."""
 
-from __future__ import annotations
-
 import pytest
 
 from deadzone.errors import FormatError

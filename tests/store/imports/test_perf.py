@@ -1,11 +1,9 @@
 """perf stat in its three forms, whatever the language of its user."""
 
-from __future__ import annotations
-
 import pytest
 
 from deadzone.errors import FormatError
-from store.imports.samples import imported, sample
+from store.imports.samples import imported, sample, written
 
 TEXT = """
  Performance counter stats for 'true':
@@ -20,9 +18,7 @@ TEXT = """
 
 
 def read(tmp_path, text):
-    path = tmp_path / "perf.txt"
-    path.write_text(text)
-    return imported("perf-stat", path)
+    return imported("perf-stat", written(tmp_path, text))
 
 
 @pytest.mark.parametrize(

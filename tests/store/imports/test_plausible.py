@@ -1,13 +1,11 @@
 """What is not told is missing, never zero."""
 
-from __future__ import annotations
-
 import pytest
 
 from deadzone.errors import FormatError
 from deadzone.store.imports.plausible import plausible
 from deadzone.store.imports.registry import printed_by, reader_of
-from store.imports.samples import imported
+from store.imports.samples import imported, written
 
 NO_EVENT = """\
 sysbench 0.4.12:  multi-threaded system evaluation benchmark
@@ -20,12 +18,6 @@ Number of threads: 16
 ONE = NO_EVENT.replace("events:              0", "events:              10").replace(
     "0.00ms", "890ms"
 )
-
-
-def written(tmp_path, text, name="s.txt"):
-    path = tmp_path / name
-    path.write_text(text)
-    return path
 
 
 def test_a_run_without_an_event_is_failed_and_is_no_best_setting(deadzone, tmp_path):

@@ -1,7 +1,5 @@
 """What a program printed, as the responses of a trial."""
 
-from __future__ import annotations
-
 import pytest
 
 from deadzone.errors import FormatError

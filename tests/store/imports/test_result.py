@@ -1,8 +1,6 @@
 """One table from several files: factors set by hand, columns in order, and a codebook that says
 what they mean."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

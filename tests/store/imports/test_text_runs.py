@@ -1,15 +1,12 @@
 """Every run in a text is accounted for."""
 
-from __future__ import annotations
-
 import io
 
 import pandas as pd
 import pytest
 
-from deadzone.errors import EXIT_OK, EXIT_PARTLY_READ
-from deadzone.store.imports.registry import reader_of
-from store.imports.samples import imported, sample
+from deadzone.errors import EXIT_PARTLY_READ
+from store.imports.samples import imported, sample, written
 
 CUT = """\
 transaction type: <builtin: select only>
@@ -38,12 +35,6 @@ tps = 3976.44 (without initial connection time)
 """
 
 
-def written(tmp_path, text, name="result.txt"):
-    path = tmp_path / name
-    path.write_text(text)
-    return path
-
-
 def test_a_run_that_was_cut_off_is_failed_and_said_with_its_line(deadzone, tmp_path):
     said = deadzone("import", "pgbench", written(tmp_path, CUT))
     table = pd.read_csv(io.StringIO(said.out))
@@ -54,20 +45,11 @@ def test_a_run_that_was_cut_off_is_failed_and_said_with_its_line(deadzone, tmp_p
     assert table["error"][1] == "incomplete, at line 5"
 
 
-def test_incomplete_runs_are_left_out_where_that_is_asked_for(deadzone, tmp_path):
-    said = deadzone("import", "pgbench", written(tmp_path, CUT), "--incomplete", "skip")
-    assert said.code == EXIT_OK
-    assert "3 runs, 1 incomplete" in said.err
-    assert pd.read_csv(io.StringIO(said.out))["client_connections"].tolist() == [10, 100]
-
-
 def test_headings_tell_runs_apart_and_a_warm_up_is_marked(tmp_path):
     path = written(tmp_path, SESSION)
     table = imported("pgbench", path)
     assert table["heading"].tolist() == ["WARMUP", "RUN 1"]
     assert table["warmup"][0] and pd.isna(table["warmup"][1])
-    said = " ".join(reader_of("pgbench")(path).remarks)
-    assert "1 of 2 runs is marked as warm-up" in said and "lasted 300 to 600 s" in said
 
 
 @pytest.mark.parametrize(
@@ -95,13 +77,6 @@ def test_what_a_tool_prints_between_its_runs_is_no_heading(tmp_path):
     ):
         table = imported(tool, written(tmp_path, sample(name).read_text() * 2))
         assert "heading" not in table, tool
-
-
-def test_figures_that_are_not_read_are_said_once(tmp_path):
-    text = sample("pgbench_rate.txt").read_text()
-    remarks = reader_of("pgbench")(written(tmp_path, text * 2)).remarks
-    assert sum("'initial connection time'" in words for words in remarks) == 1
-    assert not any("latency stddev" in words for words in remarks)
 
 
 def test_a_benchmark_that_failed_is_a_row(tmp_path):

@@ -1,7 +1,5 @@
 """Writing and extending a table."""
 
-from __future__ import annotations
-
 import pandas as pd
 import pytest
 

@@ -1,21 +1,13 @@
 """wrk's text, with and without percentiles."""
 
-from __future__ import annotations
-
 import json
 
 import pytest
 
 from deadzone.errors import FormatError
-from store.imports.samples import imported, sample
+from store.imports.samples import imported, sample, written
 
 TEXT = sample("wrk_latency.txt").read_text()
-
-
-def written(tmp_path, text):
-    path = tmp_path / "wrk.txt"
-    path.write_text(text)
-    return path
 
 
 def test_units_of_the_text_become_ours():

@@ -100,7 +100,7 @@ def _answer(analysis: Analysis, wide: Terminal) -> str:
         return wide.paragraph(analysis.problem)
     if analysis.advice is None:
         return wide.paragraph(_("No phases could be fitted: {reason}", reason=analysis.problem))
-    return wide.paragraph(analysis.advice.reason, "  ")
+    return wide.paragraph(analysis.verdict, "  ")
 
 
 def _first_doubts(analysis: Analysis, wide: Terminal) -> Iterator[str]:

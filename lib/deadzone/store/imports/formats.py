@@ -19,8 +19,8 @@ def _table() -> dict[str, dict[str, Any]]:
     return tomllib.loads(Path(__file__).with_name("formats.toml").read_text(encoding="utf-8"))
 
 
-def text_format(tool: str, **more: Any) -> TextFormat:
-    """The text of a tool, as the table has it. more: what is no table, such as `unwrapped`."""
+def text_format(tool: str) -> TextFormat:
+    """The text of a tool, as the table has it."""
     told = _table()[tool]
     patterns = {
         key: {name: _any_of(pattern) for name, pattern in told.get(key, {}).items()}
@@ -30,7 +30,7 @@ def text_format(tool: str, **more: Any) -> TextFormat:
     traps = [_sentence(trap, tool) for trap in told["traps"]]
     doubts = {mark: _sentence(doubt, tool) for mark, doubt in told.get("doubts", {}).items()}
     own = {**told, **patterns, "begins": begins, "traps": traps, "doubts": doubts}
-    return TextFormat(tool, **own, **more)
+    return TextFormat(tool, **own)
 
 
 def json_format(tool: str, **more: Any) -> JsonFormat:

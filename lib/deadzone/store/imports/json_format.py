@@ -45,7 +45,7 @@ def labels_of(entry: Any, paths: Mapping[str, str], where: str) -> Row:
 class JsonFormat:
     """How the JSON of a tool is read. A reader: called with a file, it gives its results.
 
-    version: of the tool, whose output was recorded. write: how it is asked for what is read. needs:
+    write: how it is asked for what is read. needs:
     columns without which a row is no result. traps: sentences on how far the numbers can be
     believed.
     JMESPaths: rows, of a document, to its results or the only one; levels and further, of a result,
@@ -56,7 +56,6 @@ class JsonFormat:
     """
 
     tool: str
-    version: str
     write: str
     needs: Sequence[str]
     traps: Sequence[str]

@@ -4,7 +4,6 @@ A test without a request prints zeros, or the largest number that there is (2^64
 18,446,744,073,709.55 ms), for latencies that were never measured.
 """
 
-import math
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
@@ -71,35 +70,16 @@ def _plausible(row: Row, said: dict[str, None]) -> Row:
 
 
 def _out_of_order(row: Row) -> list[str]:
-    """Latencies that cannot be: too long for a time, or not in their order. Of those, as few are
-    dropped as leave the others in order."""
-    facts = {
-        name: float(row[name])
-        for key in LATENCIES[LATENCIES.index("min") :]
-        if row.get(name := f"latency_{key}_ms") is not None
-    }
-    endless = [name for name, value in facts.items() if not 0 <= value < NO_TIME_MS]
-    names = [name for name in facts if name not in endless]
-    kept = _longest_in_order([facts[name] for name in names])
-    bad = endless + [name for position, name in enumerate(names) if position not in kept]
-    mean = row.get("latency_mean_ms")
-    longest = max((facts[name] for name in names if name not in bad), default=math.inf)
-    if mean is not None and (not 0 <= mean < NO_TIME_MS or _is_longer(mean, longest)):
-        bad.append("latency_mean_ms")
-    return bad
-
-
-def _is_longer(time: float, other: float) -> bool:
-    """Whether a time is longer than another, rounding set aside."""
-    return time > other * SLACK and time > other + SLACK_MS
-
-
-def _longest_in_order(values: Sequence[float]) -> set[int]:
-    """Positions of the longest run of values of which none is longer than a later one."""
-    longest: list[int] = []
-    chains: list[list[int]] = []
-    for i, value in enumerate(values):
-        before = [chain for chain in chains if not any(_is_longer(values[j], value) for j in chain)]
-        chains.append([*sorted(before, key=len)[-1], i] if before else [i])
-        longest = max(longest, chains[-1], key=len)
-    return set(longest)
+    """Latencies that cannot be: too long for a time, or longer than one that is no shorter."""
+    named = [f"latency_{key}_ms" for key in ("mean", *LATENCIES[LATENCIES.index("min") :])]
+    known = {name: float(row[name]) for name in named if row.get(name) is not None}
+    endless = [name for name, value in known.items() if not 0 <= value < NO_TIME_MS]
+    sound = [(name, value) for name, value in known.items() if name not in endless]
+    wrong = [
+        name
+        for i, (name, value) in enumerate(sound)
+        for later, other in sound[i + 1 :]
+        if (name != "latency_mean_ms" or later == "latency_max_ms")
+        and value > max(other * SLACK, other + SLACK_MS)
+    ]
+    return [*endless, *dict.fromkeys(wrong)]

@@ -1,5 +1,5 @@
 """The formats that can be imported, by the name of their tool. A new one is a table in
-formats.toml, or a module in `programs/`, `loads/` or `functions/`, and a line here.
+formats.toml, or a module in `programs/` or `loads/`, and a line here.
 
 A program of a known format may also be read in a trial: what it printed, as responses.
 """
@@ -14,12 +14,9 @@ from deadzone import packs
 from deadzone.errors import FormatError, check_known
 from deadzone.store.imports.columns import FIRST, MEASURED
 from deadzone.store.imports.formats import described
-from deadzone.store.imports.functions.go_bench import read_go_bench
-from deadzone.store.imports.functions.pytest_benchmark import read_pytest_benchmark
 from deadzone.store.imports.loads.hey import read_hey
 from deadzone.store.imports.loads.jmeter import read_jmeter
 from deadzone.store.imports.loads.oha import read_oha
-from deadzone.store.imports.loads.redis_benchmark import read_redis_benchmark
 from deadzone.store.imports.plausible import NO_EVENT
 from deadzone.store.imports.programs.hyperfine import read_hyperfine
 from deadzone.store.imports.programs.perf import COLUMNS as PERF_COLUMNS
@@ -34,9 +31,6 @@ FORMATS: dict[str, Reader] = {
     "hey": read_hey,
     "jmeter": read_jmeter,
     "perf-stat": read_perf,
-    "redis-benchmark": read_redis_benchmark,
-    "go-bench": read_go_bench,
-    "pytest-benchmark": read_pytest_benchmark,
     **{tool: packs.load(place) for tool, place in packs.brought("importers").items()},
 }
 
@@ -94,7 +88,7 @@ def printed_by(program: str, text: str) -> dict[str, float]:
             results = reader_of(program)(Path(file.name))
         except FormatError as error:
             raise FormatError(str(error).replace(file.name, "what the program printed")) from error
-    rows = results.complete().rows
+    rows = results.rows
     if results.is_partly_read:
         raise FormatError(f"The output of {program} was cut off: {results.remarks[0]}")
     if failed := next((row for row in rows if row.get("error") == NO_EVENT), None):

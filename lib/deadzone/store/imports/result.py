@@ -80,11 +80,6 @@ class Results:
         """Whether something in the file was cut off."""
         return bool(self.incomplete or self.cut_lines)
 
-    def complete(self) -> Results:
-        """The same without the runs that were cut off."""
-        rows = [row for i, row in enumerate(self.rows) if i not in self.incomplete]
-        return Results(tuple(rows), self.warnings, self.remarks)
-
 
 def _listed(places: Iterable[str]) -> str:
     """Places in a file, as many as a sentence holds."""

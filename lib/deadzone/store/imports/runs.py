@@ -1,8 +1,7 @@
-"""The runs in a file of one tool: which are complete, which levels stand in their names, and what
-sets them apart."""
+"""The runs in a file of one tool: which are complete, and which levels stand in their names."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,9 +9,6 @@ from deadzone.errors import FormatError
 from deadzone.store.imports.columns import own_name
 from deadzone.store.imports.plausible import Row
 from deadzone.store.imports.result import Results
-
-ANOTHER_DURATION = 1.5
-"""Times as long as another run of the same levels: a warm-up, or another experiment."""
 
 LEVEL = re.compile(r"[/ ,(\[]([A-Za-z_]\w*)[=:]([^/:,\s)\]]+)")
 
@@ -35,14 +31,12 @@ def results_of(
     tool: str,
     needs: Sequence[str],
     warnings: Iterable[str],
-    remarks: Iterable[str] = (),
-    cut_lines: Sequence[int] = (),
     *,
     write: str,
 ) -> Results:
     """The results of the runs in a file, those that were cut off failed. runs: where each stands,
-    and its row. needs: columns without which a row is no result. cut_lines: in no run. write: how
-    the tool is asked for it.
+    and its row. needs: columns without which a row is no result. write: how the tool is asked
+    for it.
 
     Raises FormatError where none is complete.
     """
@@ -53,23 +47,4 @@ def results_of(
             f"another format; write it with `{write}`."
         )
     rows = [row for _, row in runs]
-    complete = [row for i, row in enumerate(rows) if i not in cut]
-    remarks = (*remarks, *differences(complete))
-    return Results.read(path.name, tool, rows, warnings, remarks, cut, cut_lines)
-
-
-def differences(rows: Sequence[Row]) -> Iterator[str]:
-    """What sets runs apart that are no repeats of each other: warm-up, and how long they lasted."""
-    if n := sum(bool(row.get("warmup")) for row in rows):
-        yield f"{n} of {len(rows)} runs {'is' if n == 1 else 'are'} marked as warm-up."
-    durations: dict[tuple[str, ...], list[float]] = {}
-    for row in rows:
-        levels = tuple(v for k, v in row.items() if isinstance(v, str) and k != "heading")
-        if (wall := row.get("wall_s")) and "user_s" not in row:
-            durations.setdefault(levels, []).append(wall)
-    for times in durations.values():
-        if max(times) > ANOTHER_DURATION * min(times):
-            yield (
-                f"Runs at the same levels lasted {min(times):g} to {max(times):g} s: they are no "
-                "repeats of each other."
-            )
+    return Results.read(path.name, tool, rows, warnings, (), cut)

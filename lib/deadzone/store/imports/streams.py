@@ -1,26 +1,10 @@
 """Tools that write a line a request: the lines of such a file, read one by one."""
 
-import re
 from collections.abc import Iterator, Sequence
-from datetime import UTC, datetime
 from pathlib import Path
 
 from deadzone.errors import FormatError
-from deadzone.store.imports.document import csv_rows, number_in, opened, quoted
-
-DATE = re.compile(r"\d{4}[/-]\d\d[/-]\d\d[ T]\d\d:\d\d:\d\d(?:[.,]\d{3})?")
-"""When a request began, in JMeter until 3.0 and where a person asks for it."""
-
-
-def _number(cell: str, path: Path, what: str) -> float | None:
-    """A number; a date in ms since 1970."""
-    if DATE.fullmatch(cell):
-        try:
-            moment = datetime.fromisoformat(cell.replace("/", "-").replace(",", "."))
-        except ValueError as error:
-            raise FormatError(f"{path}: {what} is {quoted(cell)}, no date.") from error
-        return moment.replace(tzinfo=UTC).timestamp() * 1e3
-    return number_in(cell, path, what)
+from deadzone.store.imports.document import csv_rows, number_in, opened
 
 
 def requests_in(
@@ -33,7 +17,7 @@ def requests_in(
     """
     with opened(path) as file:
         for line in csv_rows(file, path, tool, (*numbers, *texts), cut):
-            cells = [_number(line[name], path, f"{name} of a request") for name in numbers]
+            cells = [number_in(line[name], path, f"{name} of a request") for name in numbers]
             values = [cell for cell in cells if cell is not None]
             if len(values) < len(numbers):
                 raise FormatError(

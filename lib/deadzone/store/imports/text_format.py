@@ -1,7 +1,7 @@
 """What tools print for people: how a run begins, and which pattern finds which column."""
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -14,8 +14,6 @@ from deadzone.store.imports.runs import is_complete, levels_of, results_of
 from deadzone.store.imports.text_runs import (
     WARM_UP,
     TextRun,
-    flush,
-    not_read,
     plain_lines,
     text_runs,
 )
@@ -27,7 +25,7 @@ from deadzone.study.quantity import on_clock, plain
 class TextFormat:
     """How the text of a tool is read. A reader: called with a file, it gives its results.
 
-    version: of the tool, whose output was recorded. write: how it is asked for what is read.
+    write: how it is asked for what is read.
     begins: regular expressions of the lines of a run's head in their order, any of which may be
     missing; lines come without a margin. needs: columns without which it is no result. traps:
     sentences on how far the numbers can be believed; doubts: further ones, each by the column that
@@ -37,11 +35,9 @@ class TextFormat:
     (a name with {} in it takes the first group into itself); totals, the sum of whose groups is the
     number. further: of figures with a name of their own, whose groups are the number and the name.
     units: of figures that are printed without. sizes: units of bytes, where the tool means others.
-    unwrapped: the text of a tool within what another wrote around it.
     """
 
     tool: str
-    version: str
     write: str
     begins: Sequence[str]
     needs: Sequence[str]
@@ -54,12 +50,11 @@ class TextFormat:
     units: Mapping[str, str] = field(default_factory=dict)
     sizes: Mapping[str, float] = field(default_factory=dict)
     doubts: Mapping[str, str] = field(default_factory=dict)
-    unwrapped: Callable[[str], str] = lambda text: text
 
     def __call__(self, path: Path) -> Results:
         """The results in a file; those that were cut off are failed. Raises FormatError if none is
         complete, it is none of this tool, or damaged."""
-        text = plain_lines(self.unwrapped(text_of(path)))
+        text = plain_lines(text_of(path))
         parts = list(text_runs(text, self.begins, self._is_read))
         if len({part.heading for part in parts}) < 2:  # it tells nothing apart
             parts = [replace(part, heading=None) for part in parts]
@@ -79,7 +74,6 @@ class TextFormat:
             self.tool,
             self.needs,
             (*self.traps, *doubts),
-            self._figures_left(flush(text)),
             write=self.write,
         )
 
@@ -89,16 +83,6 @@ class TextFormat:
 
     def _is_read(self, line: str) -> bool:
         return any(re.search(pattern, line) for pattern in self._patterns())
-
-    def _figures_left(self, text: str) -> Iterable[str]:
-        """What of a text is not read."""
-        spans = [
-            match.span()
-            for pattern in self._patterns()
-            for match in re.finditer(pattern, text, re.MULTILINE)
-        ]
-        if names := not_read(text, spans):
-            yield f"Not read: {', '.join(map(repr, names))}."
 
     def _row(self, run: TextRun, path: Path) -> Row:
         row: Row = {}

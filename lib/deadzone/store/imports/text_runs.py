@@ -90,15 +90,3 @@ def _heading(before: Sequence[str], is_read: Callable[[str], bool]) -> str | Non
         ):
             named = line.rstrip(": \t")
     return named
-
-
-def not_read(text: str, spans: list[tuple[int, int]]) -> list[str]:
-    """Names of the figures in a text that lie outside what was read, each once. spans: what was
-    read, from and to."""
-    return list(
-        dict.fromkeys(
-            match[1]
-            for match in FIGURE.finditer(text)
-            if not any(start < match.end() and match.start() < stop for start, stop in spans)
-        )
-    )

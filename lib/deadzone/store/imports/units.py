@@ -22,14 +22,12 @@ RATES = {
     **{f"{letter}elem/s": 1e3**power for power, letter in enumerate(("", *"KMGT"))},
 }
 
-KINDS = {"_rate": "a rate", "_ms": "a time", "_bytes_s": "an amount", "_bytes": "an amount"}
-"""What a column holds, by the ending of its name; every other is a time in seconds."""
-
-FAMILIES: Mapping[str, Mapping[str, float]] = {
-    "a rate": RATES,
-    "a time": PRINTED_SECONDS,
-    "an amount": SIZES,
+KINDS: Mapping[str, tuple[str, Mapping[str, float]]] = {
+    "_rate": ("a rate", RATES),
+    "_bytes_s": ("an amount", SIZES),
+    "_bytes": ("an amount", SIZES),
 }
+"""What a column holds, by the ending of its name, with its units; every other holds a time."""
 
 
 def in_own_unit(
@@ -44,8 +42,9 @@ def in_own_unit(
 
     Raises FormatError for a unit that is not known.
     """
-    kind = next((kind for end, kind in KINDS.items() if column.endswith(end)), "a time")
-    units = sizes if kind == "an amount" else FAMILIES[kind]
+    known = (own for end, own in KINDS.items() if column.endswith(end))
+    kind, units = next(known, ("a time", PRINTED_SECONDS))
+    units = sizes if units is SIZES else units
     unit = unit.removesuffix("/op")
     if unit not in units:
         raise FormatError(

@@ -13,7 +13,7 @@ from deadzone.store.imports.result import CLOSED_LOOP, Results, Row, requests_ro
 from deadzone.store.imports.streams import requests_in
 
 COLUMNS = ("timeStamp", "elapsed")
-"""When a sample began [ms since 1970, or a date], and how long it took [ms]."""
+"""When a sample began [ms since 1970], and how long it took [ms]."""
 
 WRITER = (
     "JMeter, which writes it unless jmeter.save.saveservice.output_format is xml or "

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from deadzone.errors import FormatError
 from deadzone.store.imports.columns import own_name
-from deadzone.store.imports.document import number_in, quoted, text_of
+from deadzone.store.imports.document import number_in, text_of
 from deadzone.store.imports.plausible import Row
 from deadzone.store.imports.result import Results
 from deadzone.store.imports.runs import results_of
@@ -57,7 +57,6 @@ REFUSED = {
     rf'^(?=\{{)(?!\{{"metric-value")(?!{JSON})':
         "is no complete JSON of perf stat; was it cut off?",
 }  # fmt: skip
-FIGURE = re.compile(r"\d[\d.,]*\s+\S.*")
 
 
 def read_perf(path: Path) -> Results:
@@ -67,12 +66,9 @@ def read_perf(path: Path) -> Results:
         if re.search(pattern, text, re.MULTILINE):
             raise FormatError(f"{path}: {what}")
     runs: list[tuple[str, Row]] = []
-    left: dict[str, None] = {}
     for number, line in enumerate(text.splitlines(), 1):
         begins = COMMAND.fullmatch(line)
         match = next((match for form in FORMS if (match := form.fullmatch(line))), None)
-        if begins is None and match is None and FIGURE.fullmatch(line):
-            left[line] = None
         counter = {"command": begins[1]} if begins else match and _counter(match, path)
         if counter and (begins or not runs or counter.keys() & runs[-1][1].keys()):
             runs.append((f"line {number}", {}))
@@ -80,9 +76,8 @@ def read_perf(path: Path) -> Results:
             runs[-1][1].update(counter)
     named = set().union(*(row for _, row in runs))
     needs = ("wall_s",) if "wall_s" in named or named <= {"command"} else ()
-    remarks = (f"Not read: {', '.join(map(quoted, left))}.",) if left else ()
     write = "perf stat -j, -x, or as text with -o FILE"
-    return results_of(runs, path, "perf-stat", needs, TRAPS, remarks, write=write)
+    return results_of(runs, path, "perf-stat", needs, TRAPS, write=write)
 
 
 def _counter(match: re.Match[str], path: Path) -> Row:
