@@ -72,3 +72,8 @@ def test_what_does_not_meet_the_trial_is_no_reason():
     assert doubts(trial(**desktop), "none", TrustSpec()) == ()
     assert doubts(trial(foreign_cpu=0.3, exposure=0.0), "none", TrustSpec()) == ()
     assert doubts(trial(foreign_cpu=0.3, exposure=1.0), "none", TrustSpec())
+
+
+def test_neighbours_that_make_no_difference_in_this_run_are_no_reason_and_others_stay_one():
+    assert doubts(trial(foreign_cpu=0.4), "none", TrustSpec(), harmless=True) == ()
+    assert len(doubts(trial(foreign_cpu=0.4, steal=0.2), "none", TrustSpec(), harmless=True)) == 1

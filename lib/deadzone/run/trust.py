@@ -16,17 +16,19 @@ def doubts(
     cpu_limit: Level,
     limits: TrustSpec,
     waits_on_io: bool = False,
+    harmless: bool = False,
 ) -> tuple[str, ...]:
     """Reasons not to trust a trial, each with its figure and threshold; none means it is trusted.
 
     cpu_limit: the limit that was in force, or `none`. waits_on_io: whether the trial itself waits
-    for a disk, so that stalls on I/O are what it measures.
+    for a disk, so that stalls on I/O are what it measures. harmless: whether neighbours such as its
+    own make no difference in this run.
     """
     seen, most = measurement.interference, limits.max_pressure
     io_pressure = None if waits_on_io else _of_others(seen.io_pressure, seen.own_io_pressure)
     memory_pressure = _of_others(seen.memory_pressure, seen.own_memory_pressure)
     reasons = [
-        foreign_cpu(seen, limits.max_foreign_cpu),
+        None if harmless else foreign_cpu(seen, limits.max_foreign_cpu),
         _above(
             seen.steal, limits.max_steal, "the hypervisor withheld {:.2f} cores (threshold {:.2f})"
         ),

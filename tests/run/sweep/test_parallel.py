@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from deadzone.run.sweep.running import in_parallel
+from deadzone.run.sweep.parallel import in_parallel
 
 
 def test_every_trial_is_measured_once_and_started_in_order() -> None:

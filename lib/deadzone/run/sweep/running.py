@@ -4,9 +4,7 @@ import math
 import re
 import threading
 import time
-from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor, as_completed, wait
 from dataclasses import replace
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
@@ -14,10 +12,12 @@ from typing import TYPE_CHECKING, Any
 from deadzone import packs
 from deadzone.errors import DeadzoneError, OtherWorkloadError, StoreError, StudyError, SweepError
 from deadzone.language.messages import Message, _
-from deadzone.measurement import Measurement
+from deadzone.measurement import Interference, Measurement
 from deadzone.run.sweep.failing import FAILURES_IN_A_ROW, Failures
 from deadzone.run.sweep.forecast import TrialTimes, ahead, remaining
 from deadzone.run.sweep.measuring import Measuring
+from deadzone.run.sweep.neighbour_effect import HARMLESS, NeighbourEffect
+from deadzone.run.sweep.parallel import in_parallel
 from deadzone.run.sweep.printed import printed_counts
 from deadzone.run.sweep.progress import Progress
 from deadzone.run.targets.base import Surroundings
@@ -42,10 +42,6 @@ MEASURED = (
 )
 INTERFERENCE = ("foreign_cpu", "steal", "memory_pressure", "io_pressure")
 """Figures of a measurement, and of what disturbed it, that are columns of the journal."""
-
-STEADY, STEADY_CORES, LATEST = 0.25, 0.1, 6
-"""What others use hardly varies where so many latest attempts lie within this share of the most, or
-this many cores, of each other: two steps of the kernel's tick over half a second."""
 
 SHOWN_LINES, SHOWN_LINE = 6, 80
 """Lines with numbers that are shown where a response was not found, and how much of each
@@ -206,7 +202,7 @@ class _Sweep:
         rehearses = plan.design.rehearsal and not run.journal_file.exists()
         self._judge = judge if rehearses else None
         self._times = TrialTimes(plan.design.cooldown_s)
-        self._beside_cores = deque[float](maxlen=LATEST)
+        self._harm, self._harmless_noted = NeighbourEffect(plan.study.response.name), False
         self._attempts: dict[int, int] = {}
         self._again: list[PlannedTrial] = []
         self._tried = self._unread = self._done = self._losses = 0
@@ -225,7 +221,7 @@ class _Sweep:
         self._recognising.go_on(records)
         for record in records:
             self._times.add(record)
-            self._beside_cores.append(record.get("foreign_cpu") or 0.0)
+            self._harm.add(record)
             self._attempts[record["trial"]] = record["attempt"]
         self._failures = Failures(self._plan, records)
         self._done = self.total = len(finished_trials(records))
@@ -286,7 +282,8 @@ class _Sweep:
         measured = replace(measured, changed=(*self._changed, *measured.changed))
         trust, limit = self._plan.study.trust, self._plan.limits_of(trial.treatment).cpu_limit
         measured, recognised = self._recognising.see(measured)
-        reasons = doubts(measured, limit, trust, self._plan.waits_on_io)
+        harmless = self._is_harmless(measured.interference)
+        reasons = doubts(measured, limit, trust, self._plan.waits_on_io, harmless)
         lost = (measured.error or "it was lost",) if measured.status == "lost" else ()
         attempt = self._attempts.get(trial.trial, 0) + 1
         again = bool(lost or reasons) and self._is_repeated(trial, attempt, measured, reasons)
@@ -294,7 +291,7 @@ class _Sweep:
         record |= {"recognised": recognised} if recognised else {}
         with self._turn:
             self._tried += 1
-            self._beside_cores.append(measured.interference.foreign_cpu)
+            self._harm.add(record)
             self._times.add(record)
             samples = (*measured.telemetry, *outcome.samples)
             self._run.append(record, samples, outcome.histograms, outcome.profiles)
@@ -337,19 +334,26 @@ class _Sweep:
         if measured.status != "lost":
             asks_again = self._recognising.asks_again(measured)
             beside = foreign_cpu(measured.interference, trust.max_foreign_cpu)
-            is_steady = self._is_steady and [*reasons] == [beside]
+            is_steady = self._harm.is_steady and [*reasons] == [beside]
             if trial.warmup or (is_steady and not asks_again):
                 return False
             bound += self._recognising.looks if asks_again else 0
         return attempt < bound and not measured.changed
 
-    @property
-    def _is_steady(self) -> bool:
-        """Whether others use about the same at all times: a repeat is then disturbed like the
-        attempt before, and tells nothing of the harm that they do."""
-        most = max(self._beside_cores, default=0.0)
-        apart = most - min(self._beside_cores, default=0.0)
-        return len(self._beside_cores) == LATEST and apart <= max(STEADY * most, STEADY_CORES)
+    def _is_harmless(self, seen: Interference) -> bool:
+        """Whether neighbours that would make a trial distrusted make no difference in this run;
+        told the first time."""
+        is_disturbed = foreign_cpu(seen, self._plan.study.trust.max_foreign_cpu)
+        if not is_disturbed or not self._harm.is_none(seen.foreign_cpu):
+            return False
+        if not self._harmless_noted:
+            self._progress.note(
+                f"other processes used {seen.foreign_cpu:.2f} cores, which made less than "
+                f"{HARMLESS:.0%} of difference to the trials before: trials beside as much are "
+                "trusted"
+            )
+        self._harmless_noted = True
+        return True
 
     def _take_account(
         self,
@@ -379,52 +383,6 @@ class _Sweep:
         if self.repeats == 1:
             sentence = f"trial {trial.trial} is repeated: {reason}; more are counted at the end"
             self._progress.note(sentence)
-
-
-def in_parallel(
-    trials: Sequence[PlannedTrial],
-    workers: Sequence[Measuring],
-    measure: Callable[[Measuring, PlannedTrial], object],
-    cooldown_s: float,
-    stop: Callable[[], None],
-    release: Callable[[Measuring], None],
-) -> None:
-    """Measure every trial by one of the workers, in order, as many at once as there are workers.
-
-    cooldown_s: how long a worker rests before its next trial, unless all are stopped. release:
-    called with a worker for which no trial is left, while others may still measure and want its
-    place. stop: makes whatever the workers wait for end soon; called once, at the first error or
-    Ctrl-C. All workers have ended when this returns or raises.
-
-    Raises the first error that any of them raised.
-    """
-    waiting = deque(trials)
-    stopped = threading.Event()
-
-    def work(worker: Measuring) -> None:
-        while not stopped.is_set():
-            try:
-                trial = waiting.popleft()
-            except IndexError:
-                release(worker)
-                return
-            measure(worker, trial)
-            if waiting:
-                stopped.wait(cooldown_s)
-
-    with ThreadPoolExecutor(len(workers), thread_name_prefix="deadzone-trial") as pool:
-        running = [pool.submit(work, worker) for worker in workers]
-        try:
-            for future in as_completed(running):
-                future.result()
-        except BaseException:
-            stopped.set()
-            stop()
-            # Not left to the pool, which joins: a join that Ctrl-C interrupts takes a thread that
-            # works on for one that
-            # has ended (CPython up to 3.12).
-            wait(running)
-            raise
 
 
 def trial_record(
