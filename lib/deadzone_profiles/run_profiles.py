@@ -134,12 +134,15 @@ class RunProfiles:
         return [str(level) for level in self.compared["changed_level"][has_kind].unique()]
 
     def _with_before(self, kind: str, level: str) -> ProfileComparison:
-        loads, sides = [], []
+        loads: list[float] = []
+        sides: list[list[Profile]] = []
         for of in (self.levels[0], level):
             rows = self.compared[self.compared["changed_level"] == of]
             loads.append(float(rows["load"].mean()))
             sides.append([self._read(files[kind]) for files in rows["profiles"] if kind in files])
-        return compare_profiles(*sides, _value(kind, sides[0][0]), self._basis(kind, loads, sides))
+        before, after = sides
+        basis = self._basis(kind, loads, sides)
+        return compare_profiles(before, after, _value(kind, before[0]), basis)
 
     def _basis(
         self, kind: str, loads: Sequence[float], sides: Sequence[Sequence[Profile]]
