@@ -1,10 +1,7 @@
 """An attribution in words: durations, verdicts, the evidence for each, and the verdict on the
 whole."""
 
-from __future__ import annotations
-
 import math
-from typing import TYPE_CHECKING
 
 import pandas as pd
 
@@ -14,9 +11,7 @@ from deadzone.language.formats import exact, number
 from deadzone.language.messages import N_, join, say
 from deadzone.plugins import Message, _, listing
 from deadzone_services.attribution.hypotheses import ABOUT, CLIENT, CPU_LIMIT, HYPOTHESES
-
-if TYPE_CHECKING:
-    from deadzone_services.attribution.result import Attribution
+from deadzone_services.attribution.result import AttributionData
 
 CAUSES = (N_("CPU limit"), N_("network"), N_("disk"), N_("memory"), N_("client"))
 NAMES = dict(zip(HYPOTHESES, CAUSES, strict=True))
@@ -115,7 +110,7 @@ UNMEASURED = {
 
 DECIDED = N_(
     "A hypothesis is confirmed where its time is shown to differ by more than the margin, here "
-    "{margin}, and excluded where two one-sided tests (TOST) show that it differs by less. For "
+    "{margin}. It is excluded where two one-sided tests (TOST) show that it differs by less. For "
     "the time outside the service one test shows that it is not longer. A difference that is "
     "merely not significant excludes nothing. All are rank tests between the environments; their "
     "{n} p-values are corrected together by Holm's method, at the level {level}. Differences are "
@@ -158,7 +153,7 @@ def _with_interval(value: str, low: str, high: str) -> str:
     return _("{value} ({low} to {high})", value=value, low=low, high=high) if low != "-" else value
 
 
-def _facts(result: Attribution) -> dict[str, object]:
+def _facts(result: AttributionData) -> dict[str, object]:
     """What sentences name: the environments, the margin, and how many trials each has at least (n),
     and must have for a test to show anything (least)."""
     roles = result.roles
@@ -170,7 +165,7 @@ def _facts(result: Attribution) -> dict[str, object]:
     }
 
 
-def evidence_of(result: Attribution, name: str) -> Message:
+def evidence_of(result: AttributionData, name: str) -> Message:
     """What speaks for the verdict on a hypothesis, as sentences."""
     sentences = [
         _measured(part, result.measures.T[part])
@@ -219,7 +214,7 @@ def _measured(name: str, measure: pd.Series) -> Message:
     )
 
 
-def verdict(result: Attribution) -> Message:
+def verdict(result: AttributionData) -> Message:
     """How much slower, why, and what is excluded or open."""
     facts, floor = _facts(result), duration(result.margin.floor_s)
     if result.is_same:
@@ -260,7 +255,7 @@ def verdict(result: Attribution) -> Message:
     return join(sentences)
 
 
-def method(result: Attribution) -> Message:
+def method(result: AttributionData) -> Message:
     """How it was decided, with the margin and the correction."""
     return say(
         DECIDED,
