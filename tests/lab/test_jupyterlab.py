@@ -77,6 +77,15 @@ def test_a_slider_of_the_explorer_moves_the_phases(server, chromium, home, tmp_p
         slide_to_the_end(page, "linear")
         until(page, lambda: figure.get_attribute("src") != drawn)
         picture(page, "explorer", tmp_path)
+        page.keyboard.press("Control+s")
+        until(page, lambda: "dead zone" in path.read_text())
+    outputs = [
+        output
+        for cell in json.loads(path.read_text())["cells"]
+        for output in cell.get("outputs", [])
+    ]
+    shown = next(output for output in outputs if "image/png" in output.get("data", {}))
+    assert "dead zone or linear" in shown["metadata"]["image/png"]["alt"]
 
 
 def test_two_plots_in_a_row_are_both_drawn_and_a_cell_is_edited_and_executed_on(

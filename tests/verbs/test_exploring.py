@@ -2,6 +2,8 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
+from IPython.core.displaypub import CapturingDisplayPublisher
+from IPython.core.interactiveshell import InteractiveShell
 
 from deadzone.analysis.findings.fitting import fit_phases
 from deadzone.analysis.phases.thresholds import Thresholds
@@ -19,60 +21,70 @@ def table(replicates=3, **columns):
     return pd.DataFrame({"threads": threads, "wall_s": wall, "user_s": wall * 2, **columns})
 
 
-class Shown:
-    """What is explored, its controls by name."""
+def changed(explorer, **values):
+    for name, value in values.items():
+        explorer.controls[name].value = value
+    return explorer
 
-    def __init__(self, *source, **asked):
-        self.widget = explore(*source, **asked)
-        self.controls = {control.description: control for control in self.widget.children[:-1]}
 
-    def set(self, **values):
-        for name, value in values.items():
-            self.controls[name].value = value
-        return self
+def labels(explorer):
+    return [*explorer.model.phases["label"]]
 
-    trials = property(lambda self: self.widget.result[0])
-    model = property(lambda self: self.widget.result[1])
-    labels = property(lambda self: [*self.model.phases["label"]])
+
+@pytest.fixture
+def explorer():
+    return explore(table(), "threads", "wall_s")
 
 
 @pytest.fixture
 def shown():
-    return Shown(table(), "threads", "wall_s")
+    """What Jupyter is told to show, a bundle a message."""
+    InteractiveShell.clear_instance()
+    shell = InteractiveShell.instance()
+    shell.display_pub = CapturingDisplayPublisher()
+    yield shell.display_pub.outputs
+    InteractiveShell.clear_instance()
 
 
-def test_a_threshold_is_that_of_a_fit_under_it(shown, capsys):
-    assert shown.labels == ["linear", "plateau"]
-    before = shown.model.phases
-    shown.set(reversal=-0.05, linear=1.5)
-    under = fit_phases(
-        table(), "threads", "wall_s", thresholds=Thresholds(linear=1.5, reversal=-0.05)
-    )
-    assert shown.model.phases.equals(under.phases) and not under.phases.equals(before)
-    assert shown.set(breakthrough=1.05).model is None
-    assert "keep the order" in capsys.readouterr().out and plt.get_fignums() == []
+def test_a_threshold_is_that_of_a_fit_under_it(explorer):
+    assert labels(explorer) == ["linear", "plateau"]
+    before = explorer.model.phases
+    changed(explorer, reversal=-0.05, linear=1.5)
+    thresholds = Thresholds(linear=1.5, reversal=-0.05)
+    under = fit_phases(table(), "threads", "wall_s", thresholds=thresholds)
+    assert explorer.model.phases.equals(under.phases) and not under.phases.equals(before)
+    assert changed(explorer, breakthrough=1.05).model is None
+    assert "keep the order" in explorer.said
 
 
-def test_another_response_is_fitted_and_the_time_of_a_trial_is_none(shown):
-    assert shown.controls["response"].options == ("wall_s", "user_s")
-    assert shown.set(response="user_s").model.response == "user_s"
+def test_another_response_is_fitted_and_the_time_of_a_trial_is_none(explorer):
+    assert explorer.controls["response"].options == ("wall_s", "user_s")
+    assert changed(explorer, response="user_s").model.response == "user_s"
 
 
-def test_levels_are_left_out_of_the_fit_and_come_back(shown, capsys):
-    assert shown.set(left_out=(1, 8)).model.n_levels == 6
-    assert set(shown.trials["threads"]) == set(range(2, 8))
-    assert shown.set(left_out=()).model.n_levels == 8
-    assert "Set 5 threads" in capsys.readouterr().out
-    shown.set(tolerance=0.3)
-    assert "Set 4 threads" in capsys.readouterr().out
-    assert shown.set(left_out=tuple(range(3, 9))).model is None
-    assert "level" in capsys.readouterr().out
+def test_levels_are_left_out_of_the_fit_and_come_back(explorer):
+    assert changed(explorer, left_out=(1, 8)).model.n_levels == 6
+    assert set(explorer.trials["threads"]) == set(range(2, 8))
+    assert changed(explorer, left_out=()).model.n_levels == 8
+
+
+def test_the_picture_is_kept_in_place_and_says_what_it_shows(explorer, shown):
+    explorer._ipython_display_()
+    changed(explorer, tolerance=0.3)
+    changed(explorer, left_out=tuple(range(3, 9)))
+    box, picture, wider, none = shown
+    assert "application/vnd.jupyter.widget-view+json" in box["data"]
+    assert "linear 1-5, plateau 5-8. Set 5 threads" in picture["metadata"]["image/png"]["alt"]
+    assert "Set 4 threads" in wider["metadata"]["image/png"]["alt"]
+    assert "image/png" not in none["data"] and "level" in none["data"]["text/plain"]
+    ids = {output["transient"]["display_id"] for output in (picture, wider, none)}
+    assert len(ids) == 1 and wider["update"] and plt.get_fignums() == []
 
 
 def test_another_factor_has_a_menu():
     outbound = load_reference("thread-pools", "outbound")
-    shown = Shown(outbound, "pool_size", "latency_max_ms", by="rate").set(rate=4200)
-    assert shown.labels == ["linear", "reversal"] and set(shown.trials["rate"]) == {4200}
+    explorer = changed(explore(outbound, "pool_size", "latency_max_ms", by="rate"), rate=4200)
+    assert labels(explorer) == ["linear", "reversal"] and set(explorer.trials["rate"]) == {4200}
 
 
 @pytest.mark.parametrize(
@@ -99,9 +111,11 @@ def test_a_run_has_the_scale_of_its_study_and_what_it_accepts_stops_nothing(writ
         response={"name": "took"},
         accept={"less_work": "fewer items are what is asked"},
     )
-    shown = Shown(str(sweep(study).folder))
-    assert shown.model.axis.kind == "interval" and shown.model.n_levels == 5
-    of_table = Shown(shown.trials, "n", "took")
-    severity = {one: {found.key: found.severity for found in one.model.findings}["less_work"]
-                for one in (shown, of_table)}  # fmt: skip
-    assert severity == {shown: "notes", of_table: "stops"}
+    of_run = explore(str(sweep(study).folder))
+    assert of_run.model.axis.kind == "interval" and of_run.model.n_levels == 5
+    of_table = explore(of_run.trials, "n", "took")
+    severity = [
+        {found.key: found.severity for found in one.model.findings}["less_work"]
+        for one in (of_run, of_table)
+    ]
+    assert severity == ["notes", "stops"]

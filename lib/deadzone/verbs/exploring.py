@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -15,6 +16,7 @@ from deadzone.analysis.phases.roles import with_index
 from deadzone.analysis.phases.thresholds import PRACTICAL_TOLERANCE, Thresholds
 from deadzone.errors import DeadzoneError, UnknownRunError
 from deadzone.report.document.fonts import use_language
+from deadzone.report.figures.curves import phases_text
 from deadzone.report.sweep.analysis import analyse
 from deadzone.report.sweep.trials import Source
 from deadzone.store.table import rows_at
@@ -31,6 +33,92 @@ SLIDERS = {
 """Their ends: of the thresholds in the order of `Thresholds`, and of the tolerance."""
 
 
+DOTS_AN_INCH = 120
+
+
+class Explorer:
+    """Controls and the picture of a curve, as Jupyter shows it; a saved notebook keeps the last.
+
+    controls: widgets by name. trials, model: those that are shown; the model is None where they
+    have no phases. said: the verdict, or why there are none.
+    """
+
+    trials: pd.DataFrame
+    model: PhaseModel | None
+    said = ""
+
+    def __init__(self, source: Source) -> None:
+        import ipywidgets as w
+
+        self._source, self._picture, self._advice = source, None, None
+        options = {
+            name: [(level_name(level), level) for level in source.trials[name].dropna().unique()]
+            for name in (source.knob, *source.by)
+        }
+        numbers = source.trials.select_dtypes("number").columns.difference([*options, *NO_SETTINGS])
+        starts = {**vars(Thresholds()), "tolerance": PRACTICAL_TOLERANCE}
+        self.controls: dict[str, Any] = {
+            "response": w.Dropdown(options=[*dict.fromkeys([source.response, *numbers])]),
+            "goal": w.Dropdown(options=GOALS, value=source.goal),
+            "left_out": w.SelectMultiple(options=options[source.knob]),
+            **{
+                name: w.FloatSlider(starts[name], min=low, max=high, step=0.005)
+                for name, (low, high) in SLIDERS.items()
+            },
+            **{name: w.Dropdown(options=options[name]) for name in source.by},
+        }
+        for name, control in self.controls.items():
+            control.description, control.style.description_width = name, "initial"
+            control.continuous_update = False  # of the sliders
+            control.observe(self._changed, names="value")
+        self._changed()
+
+    def _changed(self, _change: Any = None) -> None:
+        self._answer(**{name: control.value for name, control in self.controls.items()})
+        if self._picture:
+            self._picture.update(self._drawn())
+
+    def _answer(
+        self, response: str, goal: str, left_out: Sequence[Any], tolerance: float, **chosen: Any
+    ) -> None:
+        """chosen: thresholds, and levels of the other factors."""
+        source = self._source
+        trials = rows_at(source.trials, {name: chosen[name] for name in source.by})
+        self.trials, self.model = trials[~trials[source.knob].isin(left_out)], None
+        asked = replace(source, trials=self.trials, response=response, goal=goal, by=())
+        try:
+            thresholds = Thresholds(**{name: chosen[name] for name in vars(Thresholds())})
+            how = {**source.how, "thresholds": thresholds}
+            analysis = analyse(replace(asked, how=how), tolerance=tolerance)
+        except DeadzoneError as error:
+            self.said = str(error)
+        else:
+            answer, self._advice = analysis.answer, analysis.advice
+            self.model = next(iter(answer.models.values()), None) if answer else None
+            notes = answer.notes if answer and not self.model else ()
+            self.said = " ".join([str(analysis.verdict), *map(str, notes)])
+
+    def _drawn(self) -> Any:
+        import matplotlib.pyplot as plt
+        from IPython.display import Image, Pretty
+
+        if self.model is None:
+            return Pretty(self.said)
+        with figure_style():
+            figure, ax = plt.subplots(figsize=(WIDTH_IN, 4.4))
+            self.model.plot(ax, advice=self._advice)
+            figure.savefig(picture := io.BytesIO(), dpi=DOTS_AN_INCH)
+        plt.close(figure)
+        return Image(picture.getvalue(), alt=f"{phases_text(self.model)}. {self.said}")
+
+    def _ipython_display_(self) -> None:
+        import ipywidgets as w
+        from IPython.display import display
+
+        display(w.HBox([*self.controls.values()], layout=w.Layout(flex_flow="row wrap")))
+        self._picture = display(self._drawn(), display_id=True)
+
+
 def explore(
     source: pd.DataFrame | Run | str = "latest",
     knob: str = "",
@@ -39,42 +127,22 @@ def explore(
     goal: str = "",
     by: str | Sequence[str] = (),
     lang: str = "en",
-) -> Any:
+) -> Explorer:
     """Menus and sliders over the phases of a curve: its levels, thresholds and tolerance.
 
     source: a table, one row a trial; a run or its name; a file; or a published table
     (`thread-pools/outbound`). knob, response, goal (min or max), by (the other factors): by default
     those of the run's study; a table needs knob and response. lang: en or ko.
 
-    Returns an `ipywidgets.interactive`, whose `result` holds the trials that are shown and their
-    model, None where they have no phases.
-
     Raises ReportError for an unknown language, TableError where there is no such run or table,
     PhaseError for a column that is not there.
 
-    >>> trials, model = explore("ffmpeg-16-cores/trials", "cpu_limit", "wall_s").result  # doctest: +SKIP
-    """  # noqa: E501
-    import ipywidgets as w
-
+    >>> explore("ffmpeg-16-cores/trials", "cpu_limit", "wall_s").model.n_levels
+    16
+    """
     use_language(lang)
-    found = _source(source, knob, response, goal, [by] if isinstance(by, str) else by)
-    options = {
-        name: [(level_name(level), level) for level in found.trials[name].dropna().unique()]
-        for name in (found.knob, *found.by)
-    }
-    numbers = found.trials.select_dtypes("number").columns.difference([*options, *NO_SETTINGS])
-    starts = {**vars(Thresholds()), "tolerance": PRACTICAL_TOLERANCE}
-    return w.interactive(
-        lambda **chosen: _shown(found, **chosen),
-        response=[*dict.fromkeys([found.response, *numbers])],
-        goal=w.Dropdown(options=GOALS, value=found.goal),
-        left_out=w.SelectMultiple(options=options[found.knob]),
-        **{
-            name: w.FloatSlider(starts[name], min=low, max=high, step=0.005)
-            for name, (low, high) in SLIDERS.items()
-        },
-        **{name: options[name] for name in found.by},
-    )
+    others = [by] if isinstance(by, str) and by else [*by]
+    return Explorer(_source(source, knob, response, goal, others))
 
 
 def _source(
@@ -91,37 +159,3 @@ def _source(
     seen = experiment_in(with_index(source, (knob, *by)), knob, response, goal, by)
     known: Any = {"goal_from": seen.goal_from, "by": tuple(by)}
     return Source("", "", "", seen.table, knob, response, seen.goal, **known)
-
-
-def _shown(
-    source: Source,
-    response: str,
-    goal: str,
-    left_out: Sequence[Any],
-    tolerance: float,
-    **chosen: Any,
-) -> tuple[pd.DataFrame, PhaseModel | None]:
-    """Print the verdict and draw the curve. chosen: thresholds, and levels of the other factors."""
-    import matplotlib.pyplot as plt
-    from IPython.display import display
-
-    trials = rows_at(source.trials, {name: chosen[name] for name in source.by})
-    trials = trials[~trials[source.knob].isin(left_out)]
-    asked = replace(source, trials=trials, response=response, goal=goal, by=())
-    try:
-        thresholds = Thresholds(**{name: chosen[name] for name in vars(Thresholds())})
-        how = {**source.how, "thresholds": thresholds}
-        analysis = analyse(replace(asked, how=how), tolerance=tolerance)
-    except DeadzoneError as error:
-        print(error)
-        return trials, None
-    models, notes = (analysis.answer.models, analysis.answer.notes) if analysis.answer else ({}, ())
-    print(analysis.verdict, *(() if models else notes))
-    model = next(iter(models.values()), None)
-    if model:
-        with figure_style():
-            figure, ax = plt.subplots(figsize=(WIDTH_IN, 4.4))
-            model.plot(ax, advice=analysis.advice)
-        display(figure)
-        plt.close(figure)
-    return trials, model
