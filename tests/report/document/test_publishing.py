@@ -9,7 +9,15 @@ import pandas as pd
 import pytest
 
 from deadzone.errors import DeadzoneError, ReportError
-from deadzone.report.document.publishing import FILES, publish_index, publish_run, write_report
+from deadzone.report.document.publishing import (
+    FILES,
+    Entry,
+    folder_for,
+    index_page,
+    publish_index,
+    publish_run,
+    write_report,
+)
 from deadzone.store.run import RunFolder
 from report.made_runs import new_repository, write_run
 
@@ -164,3 +172,18 @@ def test_a_failed_notebook_is_not_published_and_leaves_what_there_was(home, publ
 def test_a_secret_is_refused_before_anything_runs(home, published):
     with pytest.raises(DeadzoneError, match="environment variable"):
         publish_run(RunFolder.find(home / "data" / "runs", "probe/run-1"), {"api_token": "x"})
+
+
+def test_a_second_language_stands_beside_the_first(tmp_path):
+    run = tmp_path / "run"
+    assert folder_for(run, "ko") == run
+    run.mkdir()
+    (run / "report.json").write_text('{"language": "en"}')
+    assert folder_for(run, "en") == run
+    assert folder_for(run, "ko") == run / "ko"
+
+
+def test_the_index_says_what_moved(tmp_path):
+    verdicts = [("2026-04-05", "Set 4 threads."), ("2026-03-05", "Set 2 threads.")]
+    found = [Entry("xz", day, "xz", said, day, "", "en", "", "How many?") for day, said in verdicts]
+    assert "Before, on 5 March 2026: Set 2 threads." in index_page(found, tmp_path, "en")

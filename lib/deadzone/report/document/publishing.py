@@ -128,8 +128,9 @@ def publish_run(
     if is_own and not (run.folder / TRIALS).exists():  # recorded where no Parquet is written
         with suppress(StoreError):
             run.write_tables()
-    publish_notebook(path, given, folder, trials=run.folder / TRIALS)
-    return Published(folder, write_front_page(folder.parent))
+    own = folder_for(folder, str(given.get("lang") or LANGUAGES[0]))
+    publish_notebook(path, given, own, trials=run.folder / TRIALS)
+    return Published(own, write_front_page(folder.parent))
 
 
 def publish_notebook(
@@ -141,6 +142,16 @@ def publish_notebook(
         executed = Path(scratch) / NOTEBOOK
         execute(notebook, executed, parameters)
         write_report(executed, folder, **beside)
+
+
+def folder_for(folder: Path, language: str) -> Path:
+    """Where the report of a run belongs: beside the first one, in a folder of its own, if that is
+    in another language."""
+    try:
+        first = json.loads((folder / ENTRY).read_text(encoding="utf-8"))["language"]
+    except (OSError, ValueError, KeyError):
+        return folder
+    return folder if first == language else folder / language
 
 
 def write_report(
@@ -187,10 +198,10 @@ def write_report(
 
 def entry_of(document: Document, folder: Path) -> Entry:
     """What the index of all reports says of one."""
-    title = document.title
+    title, own = document.title, folder.parent if folder.name in LANGUAGES else folder
     return Entry(
-        study=folder.parent.name,
-        run_id=folder.name,
+        study=own.parent.name,
+        run_id=own.name,
         title=title.title,
         verdict=title.verdict,
         date=title.date,
@@ -302,6 +313,7 @@ def index_page(all_entries: Sequence[Entry], reports: Path, lang: str) -> str:
         )
         if studies
         else _("No report is published yet. Make one with: deadzone run STUDY"),
+        "before": partial(_before, lang),
         "read": _("Read the report"),
         "measured": lambda entry: (
             _("Measured {date}", date=date(entry.date, lang)) if entry.date else ""
@@ -316,9 +328,35 @@ def index_page(all_entries: Sequence[Entry], reports: Path, lang: str) -> str:
         lang=lang,
         studies=studies,
         styles=styles,
+        own_name=OWN_NAMES.__getitem__,
         thumbnail=partial(_thumbnail, reports),
+        translations=partial(_translations, reports),
         **words,
     )
+
+
+def _before(lang: str, study: Sequence[Entry]) -> str:
+    """What moved since the report before the newest one of a study; empty for the first."""
+    if len(study) < 2 or not study[1].date:
+        return ""
+    newest, earlier = study[:2]
+    when = date(earlier.date, lang)
+    if newest.verdict == earlier.verdict:
+        return _("The same as on {date}.", date=when)
+    return _("Before, on {date}: {verdict}", date=when, verdict=earlier.verdict)
+
+
+def _translations(reports: Path, entry: Entry) -> list[str]:
+    """The languages of the same report, which lie in a folder each."""
+    return [
+        name
+        for name in LANGUAGES
+        if (reports / entry.study / entry.run_id / name / ENTRY).is_file()
+    ]
+
+
+OWN_NAMES = {"en": "English", "ko": "한국어"}
+"""What each language calls itself."""
 
 
 def _thumbnail(reports: Path, entry: Entry) -> str:
