@@ -16,11 +16,8 @@ def plain_table(seed=1):
 def test_a_setting_that_changes_with_the_knob_is_named(values):
     table = plain_table().assign(machine=lambda t: np.where(t["n"] >= 4, values[1], values[0]))
     one = found(table)["levels_confounded"]
-    assert (
-        one.severity == "doubts"
-        and "machine changes with n" in one.sentence
-        and "n 4" in one.sentence
-    )
+    assert one.severity == "doubts"
+    assert "machine changes with n" in one.sentence and "n 4" in one.sentence
     assert "machine changes" in fit_phases(table, "n", "wall_s").recommend().reason
 
 
@@ -28,10 +25,9 @@ def test_a_setting_that_changes_with_the_knob_is_named(values):
 def test_a_setting_that_splits_the_trials_of_a_level_is_named_before_other_causes(apart):
     table = plain_table(2)
     wide = table.index % 2 == 0
-    table = table.assign(
-        bits=np.where(wide, 64, 32), wall_s=table["wall_s"] * np.where(wide, apart, 1)
-    )
-    table = table.assign(allocated_bytes=1000 * table["bits"])
+    slower = table["wall_s"] * np.where(wide, apart, 1)
+    bits = np.where(wide, 64, 32)
+    table = table.assign(bits=bits, wall_s=slower, allocated_bytes=1000 * bits)
     told = found(table)
     assert "--by bits" in told["other_factor"].sentence and "work_differs" not in told
     assert "other_factor" not in found(table, by=("bits",))
@@ -69,9 +65,7 @@ def test_a_set_amount_of_work_that_goes_with_the_knob_stops():
     ],
 )
 def test_other_columns_are_left_in_peace(column):
-    alarms = 0
     for seed in range(5):
         table = plain_table(seed)
         told = found(table.assign(**column(table)))
-        alarms += bool({"other_factor", "levels_confounded"} & set(told))
-    assert alarms == 0
+        assert not {"other_factor", "levels_confounded"} & set(told)

@@ -161,16 +161,13 @@ def test_a_few_milliseconds_are_how_a_program_starts():
 
 def test_noise_is_too_large_where_not_even_the_ends_can_be_told_apart():
     table = sound_trials(18, noise=0.5)
-    assert "noise_too_large" not in found(table, model=True), (
-        "one and four differ by a factor of four"
-    )
+    assert "noise_too_large" not in found(table, model=True), "one and four differ fourfold"
     table["wall_s"] = np.exp(0.5 * np.random.default_rng(3).standard_normal(len(table)))
     assert "more than 50 trials" in found(table, model=True)["noise_too_large"].sentence
     for seed in range(5):
         scattered = np.exp(1.2 * np.random.default_rng(seed).standard_normal(len(table)))
-        assert "noise_too_large" in found(table.assign(wall_s=scattered), model=True), (
-            "the fit bends to the noise"
-        )
+        bent = found(table.assign(wall_s=scattered), model=True)  # the fit bends to the noise
+        assert "noise_too_large" in bent
 
 
 def test_a_level_that_is_worse_than_both_neighbours_is_off_the_curve():
@@ -220,8 +217,7 @@ def test_a_last_level_of_one_trial_that_falls_off_is_named_and_no_gain_is_told(l
     time_s[-1] *= last
     table = pd.DataFrame({"threads": levels, "time_s": time_s})
     model = fit_phases(table, "threads", "time_s")
-    seen = Experiment(table, "threads", "time_s", model=model)
-    of_key = {one.key: one for one in examine(seen)}
+    of_key = found(table, "time_s", knob="threads", model=True)
     assert "edge_of_range" not in of_key
     advice = recommend(model)
     assert not any("still improves" in caveat for caveat in advice.caveats)
@@ -232,9 +228,8 @@ def test_a_last_level_of_one_trial_that_falls_off_is_named_and_no_gain_is_told(l
 
 def strongly(seen):
     """What would be said of the work of trials, however many checks were made beside it."""
-    return [
-        one for one in work_differs(seen) if one.weight and one.p <= FALSE_ALARMS / len(CATALOGUE)
-    ]
+    least = FALSE_ALARMS / len(CATALOGUE)
+    return [one for one in work_differs(seen) if one.weight and one.p <= least]
 
 
 def test_trials_that_did_nothing_are_told_apart_on_a_busy_machine():
@@ -249,27 +244,22 @@ def test_trials_that_did_nothing_are_told_apart_on_a_busy_machine():
 @pytest.mark.parametrize("tails", ["normal", "heavy", "skewed"])
 @pytest.mark.parametrize("replicates", [3, 10])
 def test_noise_alone_however_large_makes_no_groups(tails, replicates):
-    runs = 20
-    tables = (
-        sound_trials(seed, noise=0.3, replicates=replicates, tails=tails) for seed in range(runs)
-    )
-    alarms = sum(bool(strongly(Experiment(table, "n", "wall_s"))) for table in tables)
-    assert alarms <= 1
+    drawn = {"noise": 0.3, "replicates": replicates, "tails": tails}
+    tables = (sound_trials(seed, **drawn) for seed in range(20))
+    assert sum(bool(strongly(Experiment(table, "n", "wall_s"))) for table in tables) <= 1
 
 
 def test_a_program_that_works_for_a_set_time_counts_a_rate():
     table, rng = sound_trials(11), np.random.default_rng(3)
-    table["transactions"] = (
-        80_000 / (1 + 0.02 * table["n"]) * np.exp(0.01 * rng.standard_normal(len(table)))
-    )
+    scatter = np.exp(0.01 * rng.standard_normal(len(table)))
+    table["transactions"] = 80_000 / (1 + 0.02 * table["n"]) * scatter
     table["achieved_rate"] = table["transactions"] / 2
     assert "less_work" in found(table, "achieved_rate", "max")
     table["wall_s"] = 2.03 * np.exp(0.003 * rng.standard_normal(len(table)))
     assert "less_work" not in found(table, "achieved_rate", "max")
     table["transactions"] = np.where(table["n"] >= 4, 500, 1000)
-    assert found(table, "achieved_rate", "max")["less_work"].severity == "stops", (
-        "half of the items at the same pace"
-    )
+    half = found(table, "achieved_rate", "max")["less_work"]  # at the same pace
+    assert half.severity == "stops"
 
 
 def test_a_knob_that_is_not_used_shows_in_nothing():
@@ -280,9 +270,8 @@ def test_a_knob_that_is_not_used_shows_in_nothing():
     for name in ("max_rss_bytes", "voluntary_switches", "minor_faults"):
         table[name] = rng.permutation(table[name].to_numpy())
     assert "knob_not_used" in found(table)
-    table["wall_s"] *= np.where(table["n"] == 1, 1.7, 1) * np.exp(
-        0.15 * rng.standard_normal(len(table))
-    )
+    noise = np.exp(0.15 * rng.standard_normal(len(table)))
+    table["wall_s"] *= np.where(table["n"] == 1, 1.7, 1) * noise
     assert "knob_not_used" not in found(table), "one level among many alike is a difference too"
 
 
@@ -350,9 +339,8 @@ def test_findings_are_ordered_translated_and_are_plain_records():
     table.loc[table["n"] >= 6, "status"] = "failed"
     first, *rest = examine(Experiment(table, "n", "wall_s"))
     assert first.key == "left_running" and rest[0].key == "failures_by_level"
-    assert [SEVERITIES.index(one.severity) for one in (first, *rest)] == sorted(
-        SEVERITIES.index(o.severity) for o in (first, *rest)
-    )
+    severities = [SEVERITIES.index(one.severity) for one in (first, *rest)]
+    assert severities == sorted(severities)
     record = first.to_dict()
     assert set(record) == {"key", "severity", "levels", "trials", "confidence", "sentence"}
     with speaking("ko"):

@@ -76,16 +76,14 @@ def set_time():
 def two_codecs():
     table = plain_table()
     second = table.index % 2 == 0
-    return table.assign(
-        codec=np.where(second, "b", "a"), wall_s=table["wall_s"] * np.where(second, 2, 1)
-    )
+    slower = table["wall_s"] * np.where(second, 2, 1)
+    return table.assign(codec=np.where(second, "b", "a"), wall_s=slower)
 
 
 def dropped_now_and_then():
     table = sound_trials(16)
-    return table.assign(
-        items=np.where(np.random.default_rng(5).random(len(table)) < 0.4, 500.0, 1000.0)
-    )
+    dropped = np.random.default_rng(5).random(len(table)) < 0.4
+    return table.assign(items=np.where(dropped, 500.0, 1000.0))
 
 
 def noise_alone():
@@ -141,9 +139,8 @@ PLANTED = {
 def test_no_larger_setting_is_advised_where_larger_ones_fail(key):
     """The levels below still improve to their end, n 4."""
     table = PLANTED[key].table
-    advice = fit_phases(
-        table[table["n"] != 8].assign(n=lambda t: t["n"].astype(int)), "n", "wall_s"
-    ).recommend()
+    fewer = table[table["n"] != 8].astype({"n": int})
+    advice = fit_phases(fewer, "n", "wall_s").recommend()
     assert advice.setting == 4
     assert not any("larger setting" in text for text in advice.caveats)
 

@@ -110,15 +110,21 @@ class Comparison(Paged):
             "warnings": [str(warning) for warning in self.warnings],
         }
 
-    def plot(self) -> Figure:
-        """Forest plot, a panel a response: the ratio of every treatment with its interval, and the
-        overall one. Returns a matplotlib figure, which the caller closes."""
+    def plot(self, ax: Axes | None = None) -> Axes | Figure:
+        """Forest plot: the ratio of every treatment with its interval, and the overall one.
+
+        ax: axes for the first response, which are returned; without them a figure with a panel a
+        response, which the caller closes.
+        """
         import matplotlib.pyplot as plt
 
         counts = self.treatments["response"].value_counts().clip(upper=MOST_ROWS)
         heights = [FRAME_HEIGHT + ROW_HEIGHT * (counts[name] + 1) for name in self.responses]
         size = (style.WIDTH_IN, sum(heights))
         with style.figure_style():
+            if ax is not None:
+                _panel(ax, self, self.responses[0])
+                return ax
             figure, panels = plt.subplots(
                 len(heights),
                 figsize=size,
@@ -126,8 +132,8 @@ class Comparison(Paged):
                 squeeze=False,
                 layout="constrained",
             )
-            for ax, response in zip(panels[:, 0], self.responses, strict=True):
-                _panel(ax, self, response)
+            for panel, response in zip(panels[:, 0], self.responses, strict=True):
+                _panel(panel, self, response)
             figure.legend(
                 *panels[0, 0].get_legend_handles_labels(), loc="outside lower center", ncols=3
             )

@@ -130,10 +130,10 @@ def less_work(seen: Experiment) -> Iterator[Suspicion]:
 
     A count is tested by `association`; one that is printed and the same in all trials of a level
     leaves nothing to chance. One that goes with the knob in proportion says what the knob is; one
-    that goes against it may be how the work is divided, and is a doubt. Less CPU time alone is no
-    fault, for better settings may truly need less of it. It is one where it falls to NOTHING with
-    the time, and nothing shows that work was done. A program that works for a set time does as much
-    as it can: what it counts is a rate.
+    that goes against it may be how the work is divided, and is a doubt. Of less CPU time nothing is
+    said, for better settings may truly need less of it. It stops the verdict where it falls to
+    NOTHING with the time, and nothing shows that work was done. A program that works for a set time
+    does as much as it can: what it counts is a rate.
     """
     rows, printed = seen.sound, printed_work(seen.sound)
     for name, values in counts_of_work(seen, rows).items():
