@@ -8,5 +8,5 @@ FINDINGS = (
     "levels_confounded",
     "other_factor", "not_the_program", "knob_not_used", "limit_not_felt", "client_full",
     "few_periods", "neighbours_follow", "too_short", "few_values", "noise_too_large",
-    "work_size", "one_level_off", "edge_of_range",
+    "work_size", "state_builds_up", "one_level_off", "edge_of_range", "range_too_coarse",
 )  # fmt: skip

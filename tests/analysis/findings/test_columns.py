@@ -69,3 +69,14 @@ def test_other_columns_are_left_in_peace(column):
         table = plain_table(seed)
         told = found(table.assign(**column(table)))
         assert not {"other_factor", "levels_confounded"} & set(told)
+
+
+def test_a_knob_that_is_the_product_of_two_columns_is_named_with_its_splits():
+    """CPUs of JDFTx as processes times threads (github.com/shankar1729/jdftx/issues/143)."""
+    rows = [(6, 2, 3, 21.8), (6, 3, 2, 22.1), (6, 6, 1, 24.8), (8, 4, 2, 16.5), (8, 8, 1, 21.2),
+            (12, 3, 4, 13.1), (12, 4, 3, 13.6), (4, 2, 2, 30.9), (4, 4, 1, 37.9)]  # fmt: skip
+    table = pd.DataFrame(rows, columns=["CPUs", "processes", "threadsPerProcess", "time_s"])
+    advice = fit_phases(table, "CPUs", "time_s").recommend()
+    assert advice.setting == 12 and "CPUs is processes times threadsPerProcess" in advice.doubt
+    alike = table.assign(time_s=100 / table["CPUs"] ** 0.8)
+    assert "other_factor" not in {one.key for one in fit_phases(alike, "CPUs", "time_s").findings}

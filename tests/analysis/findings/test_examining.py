@@ -356,3 +356,34 @@ def test_an_accepted_finding_is_a_note_with_its_reason():
 def test_every_finding_has_its_words():
     assert {*FINDINGS} == {*KINDS}
     assert all("" in about.mend for about in KINDS.values())
+
+
+def test_numbers_a_thousand_apart_are_doubted_where_no_unit_was_read():
+    table = sound_trials(5)
+    table.loc[(table["n"] == 4) & (table["block"] > 2), "wall_s"] *= 1000
+    assert found(table.assign(took=table["wall_s"]), "took")["unit_changes"].severity == "doubts"
+    assert "unit_changes" not in found(table), "a time that the sweep took has one unit"
+
+
+def test_a_level_between_its_neighbours_is_not_called_far_better():
+    """Messages a second of a store (github.com/jcarreira/cirrus-kv/issues/46)."""
+    table = pd.DataFrame(
+        {
+            "chunk": [0.125, 4, 50, 1024, 10240],
+            "calls_per_s": [162072, 135833, 47767.9, 4236.22, 416.731],
+        }
+    )
+    model = fit_phases(table, "chunk", "calls_per_s", "max")
+    seen = Experiment(table, "chunk", "calls_per_s", "max", model=model)
+    assert "range_too_coarse" not in {one.key for one in examine(seen)}
+
+
+def test_a_client_that_backs_off_is_told_and_one_that_waits_for_answers_is_not():
+    table = served(0.2, 0.4)
+    slept = np.where(table["n"] >= 4, 0.7, 0.05) * table["wall_s"]
+    alone = table.assign(threads_most=1, voluntary_switches=40, asleep_s=slept)
+    one = found(alone, cores=4)["not_the_program"]
+    assert one.levels == (4, 6, 8) and "it pauses or backs off" in one.sentence
+    waits = alone.assign(asleep_s=0.0, network_wait_s=slept)
+    for sound in (waits, alone.assign(threads_most=9), alone.assign(voluntary_switches=4000)):
+        assert "not_the_program" not in found(sound, cores=4)

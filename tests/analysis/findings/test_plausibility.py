@@ -98,3 +98,14 @@ def test_a_plateau_is_a_set_time_where_a_clock_ends_it_and_its_work_grows_with_t
     table = sound_trials(2).drop(columns="items")
     findings = found(set_time(table, seconds, scatter, cores), "n", "wall_s")
     assert ("fixed_duration" in findings) == is_set
+
+
+def test_more_in_flight_than_connections_is_doubted():
+    rates, means = [5000, 9800, 19000], [6.0, 0.204, 0.21]
+    table = pd.DataFrame(
+        {"connections": [1, 2, 4], "achieved_rate": rates, "latency_mean_ms": means}
+    )
+    one = found(table, "connections", "latency_mean_ms")["contradicting_numbers"]
+    assert one.levels == (1,) and "30.0 requests in flight" in one.sentence
+    table["latency_mean_ms"] = [0.2, 0.204, 0.21]
+    assert "contradicting_numbers" not in found(table, "connections", "latency_mean_ms")

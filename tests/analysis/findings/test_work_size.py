@@ -118,13 +118,14 @@ def test_settings_and_sizes_of_work_are_told_by_their_names():
 TAKEN = ("named", "load", "grows", "repeated")
 
 
-def test_a_rate_that_repeats_the_knob_says_that_it_is_a_load():
+def test_a_rate_that_repeats_the_knob_says_that_it_is_a_load_and_what_the_capacity_is():
     """Throughput of YCSB over the target that it was given."""
     target = [200, 500, 1000, 2500, 5000, 10000, 20000]
     throughput = [199.6, 499.0, 998.1, 2341.5, 2303.0, 2432.3, 2656.0]
     table = pd.DataFrame({"target": target, "throughput": throughput})
     advice = fit_phases(table, "target", "throughput").recommend()
-    assert advice.setting is None and "a load that was asked for" in advice.reason
+    assert advice.setting is None
+    assert "The capacity is about 2,500" in advice.reason and "target 2500 on" in advice.reason
     assert how(table.rename(columns={"throughput": "speedup"}), "max") == ""
     assert how(table.rename(columns={"target": "threads"}), "max") == ""
     assert how(table.iloc[:2], "max") == ""

@@ -7,6 +7,7 @@ the account that Deadzone adds, and counts of failures are no settings.
 
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import combinations
 
 import numpy as np
 import pandas as pd
@@ -18,6 +19,7 @@ from deadzone.analysis.findings.permutation import association, centred
 from deadzone.analysis.phases.thresholds import PRACTICAL_TOLERANCE
 from deadzone.store.table import COLUMNS
 from deadzone.study.direction import words_of
+from deadzone.study.levels import is_number
 from deadzone.study.scales import level_name
 
 NO_SETTINGS = {
@@ -49,9 +51,16 @@ APART = np.log1p(PRACTICAL_TOLERANCE)
 
 
 @finding(
-    seen="Trials of the same level are split by {column} ({values}), {times:number} times apart: "
-    "the curve is a mixture of several.",
-    mend="Fit a curve for each: --by {column}.",
+    seen={
+        "": "Trials of the same level are split by {column} ({values}), {times:number} times "
+        "apart: the curve is a mixture of several.",
+        "product": "{knob} is {column} times {other}, and trials of the same level differ by how "
+        "it is split, up to {times:number} times at {here}.",
+    },
+    mend={
+        "": "Fit a curve for each: --by {column}.",
+        "product": "Compare the splits: `--knob {column} --by {other}`.",
+    },
 )
 def other_factor(seen: Experiment) -> Iterator[Suspicion]:
     """A column with few values splits the trials of the same level. Tested are the share of the
@@ -60,6 +69,29 @@ def other_factor(seen: Experiment) -> Iterator[Suspicion]:
     for name, (rows, p, times) in splitting(seen).items():
         values = ", ".join(_shown(value) for value in list(dict.fromkeys(rows[name]))[:4])
         yield seen.suspicion("other_factor", p, rows, column=name, values=values, times=times)
+    yield from _split_in_two(seen)
+
+
+def _split_in_two(seen: Experiment) -> Iterator[Suspicion]:
+    """The knob is the product of two other columns in every trial, which is no accident, and the
+    trials of a level differ by more than the tolerance."""
+    rows, value = seen.sound, numbers(seen.sound, seen.response)
+    if not all(map(is_number, seen.levels)) or not len(rows) or np.isnan(value).any():
+        return
+    level = np.array(seen.levels, dtype=float)[rows["place"].to_numpy()]
+    names = [
+        str(name) for name in seen.table.select_dtypes("number")
+        if name not in (seen.knob, seen.response, *seen.by) and rows[name].nunique() > 1
+    ]  # fmt: skip
+    at = pd.Series(value).groupby(rows["place"].to_numpy())
+    apart = at.max() / at.min()
+    for name, other in combinations(names, 2):
+        if (rows[name] * rows[other] == level).all() and np.log(apart.max()) >= APART:
+            here = seen.named([seen.levels[apart.index[int(np.argmax(apart))]]])
+            yield seen.suspicion(
+                "other_factor", True, levels=(), how="product", column=name, other=other,
+                times=float(apart.max()), here=here,
+            )  # fmt: skip
 
 
 def splitting(seen: Experiment) -> dict[str, tuple[pd.DataFrame, float, float]]:

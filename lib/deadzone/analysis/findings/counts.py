@@ -37,6 +37,10 @@ IN_PROPORTION = 0.02
 """Counts that go with the knob, or against it, to this are how it divides the work or makes it up
 [ln]."""
 
+LESS_CPU = 0.6
+"""A level that needs less than this share of the CPU time of every level before it does not do the
+same job faster."""
+
 NOTHING = 0.1
 """Below this share of it, where the time falls to half or less too, hardly anything was done."""
 
@@ -126,14 +130,14 @@ def printed_work(rows: pd.DataFrame) -> dict[str, np.ndarray]:
 )
 def less_work(seen: Experiment) -> Iterator[Suspicion]:
     """The program does less work at some levels. A count of work falls from one level to a later
-    one, or the program prints it, or CPU time falls to next to nothing.
+    one, or the program prints it, or CPU time falls below what any level needed before.
 
     A count is tested by `association`; one that is printed and the same in all trials of a level
     leaves nothing to chance. One that goes with the knob in proportion says what the knob is; one
-    that goes against it may be how the work is divided, and is a doubt. Of less CPU time nothing is
-    said, for better settings may truly need less of it. It stops the verdict where it falls to
-    NOTHING with the time, and nothing shows that work was done. A program that works for a set time
-    does as much as it can: what it counts is a rate.
+    that goes against it may be how the work is divided, and is a doubt. Less CPU time is only a
+    note, for better settings may truly need less of it. It is more where it falls to NOTHING with
+    the time, and nothing shows that work was done. A program that works for a set time does as much
+    as it can: what it counts is a rate.
     """
     rows, printed = seen.sound, printed_work(seen.sound)
     for name, values in counts_of_work(seen, rows).items():
@@ -228,6 +232,7 @@ def _less_cpu(seen: Experiment, rows: pd.DataFrame) -> Iterator[Suspicion]:
     before = _least_before(medians)
     idle = (medians < NOTHING * before) & (before >= 2 * START_S) & _nothing_done(seen, rows)
     if not idle.any():
+        yield _less(seen, rows, "cpu_s", values, medians < LESS_CPU * before, "notes")
         return
     first = int(np.argmax(idle))
     idle = (medians < NOTHING * before[first]) & (np.arange(len(medians)) >= first)

@@ -52,8 +52,8 @@ correct for."""
 
 APART = (*BARRING, *EACH_LEVEL)
 
-BESIDE = "edge_of_range"
-"""The finding that advises levels beside the one it names, which is in vain where that one is
+BESIDE = ("edge_of_range", "range_too_coarse")
+"""Findings that advise levels beside the one they name, which is in vain where that one is
 barred."""
 
 
@@ -88,7 +88,7 @@ def examine(
     kept = [
         finding
         for finding in findings.values()
-        if finding.key != BESIDE or not barred.intersection(finding.levels)
+        if finding.key not in BESIDE or not barred.intersection(finding.levels)
     ]
     return tuple(
         sorted(kept, key=lambda one: (SEVERITIES.index(one.severity), FINDINGS.index(one.key)))

@@ -20,6 +20,14 @@ from deadzone.language.formats import exact, number
 if TYPE_CHECKING:
     from deadzone.analysis.phases.model import PhaseModel
 
+COARSE = 2.0
+"""Neighbouring levels further apart than this factor leave room for a better setting between
+them."""
+
+GAIN = 1.2
+"""A best level that is better than both neighbours by this factor may have better ones beside
+it."""
+
 CLIFF = float(np.log(1.5))
 """A first or last level of one trial or two is off the curve by more than this [ln]: a cliff, or a
 spoiled trial."""
@@ -75,6 +83,30 @@ def _like(levels: np.ndarray, add: np.ndarray) -> str:
     """New levels in a sentence; whole numbers where the levels are."""
     whole = np.all(levels % 1 == 0)
     return ", ".join(exact(round(level)) if whole else number(level) for level in add)
+
+
+@finding(
+    "notes",
+    seen="{knob} {level} is far better than its neighbours, which are far away.",
+    mend="Add the levels {add}.",
+)
+def range_too_coarse(seen: Experiment) -> Iterator[Suspicion]:
+    """The best level stands alone, so that a better setting may lie between. Both neighbours are
+    worse by GAIN, on the curve and as measured, and further away than COARSE; on a ratio scale."""
+    if seen.model is None or seen.model.axis.is_interval:
+        return
+    levels = seen.model.levels["level"].to_numpy(float)
+    value = np.log(seen.model.levels[["fitted", "median"]].to_numpy(float)).T
+    value *= 1 if seen.goal == "min" else -1
+    best = int(np.argmin(value[0]))
+    if not 0 < best < len(levels) - 1:
+        return
+    apart = float((value[:, [best - 1, best + 1]] - value[:, [best]]).min())
+    wide = min(levels[best] / levels[best - 1], levels[best + 1] / levels[best])
+    add = np.sqrt(levels[best] * levels[[best - 1, best + 1]])
+    figures: dict[str, Any] = {"level": exact(levels[best]), "add": _like(levels, add)}
+    alone = bool(apart > np.log(GAIN) and wide > COARSE)
+    yield seen.suspicion("range_too_coarse", alone, levels=[float(levels[best])], **figures)
 
 
 @finding(

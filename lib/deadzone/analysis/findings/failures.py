@@ -5,6 +5,8 @@ Likewise of trust: whether what was kept and what was thrown out differ, and whe
 leaves anything to decide.
 """
 
+import shlex
+from collections import defaultdict
 from collections.abc import Iterator
 
 import numpy as np
@@ -16,7 +18,7 @@ from deadzone.analysis.findings.experiment import Experiment, levels_in, numbers
 from deadzone.analysis.findings.permutation import PERMUTATIONS, SEED, association, contrast
 from deadzone.analysis.phases.power import replicates_to_tell
 from deadzone.analysis.trial_columns import counted, is_untrusted, marked
-from deadzone.store.table import OTHER_WORKLOAD
+from deadzone.store.table import FOREIGN_PROCESSES, OTHER_WORKLOAD
 
 ALLOWED = 0.05
 """A setting at which one trial in twenty fails is not a setting to recommend."""
@@ -106,10 +108,23 @@ AFFORDABLE = 50
 """The most trials of each level that an answer asks for."""
 
 
+MOST_DISTURBERS = 3
+"""So many programs are named that disturbed a run; the table of the disturbed trials names more."""
+
+
 @finding(
     "stops",
-    seen="Other work disturbed this run: {kept} of {all} levels have a trial that can be trusted.",
-    mend="Measure again on a quiet machine.",
+    seen={
+        "": "Other work disturbed this run: {kept} of {all} levels have a trial that can be "
+        "trusted.",
+        "named": "Other work disturbed this run: {kept} of {all} levels have a trial that can be "
+        "trusted. The programs that used most, in cores: {who}.",
+    },
+    mend={
+        "": "Measure again on a quiet machine.",
+        "named": "Measure again without them. Where one works for the trials, such as a server, "
+        "add {belongs}, or belongs in the study.",
+    },
 )
 def nothing_trusted(seen: Experiment) -> Iterator[Suspicion]:
     """Fewer than two levels keep a trial whose `trusted` is true, of those that were measured and
@@ -118,8 +133,27 @@ def nothing_trusted(seen: Experiment) -> Iterator[Suspicion]:
         return
     rows = seen.ended[~marked(seen.ended, "trusted", missing=True)]
     kept = counted(seen.ended)["level"].nunique()
-    levels = seen.ended["level"].nunique()
-    yield seen.suspicion(NOTHING_TRUSTED, True, rows, kept=kept, all=levels)
+    used = _disturbers(rows)
+    yield seen.suspicion(
+        NOTHING_TRUSTED,
+        True,
+        rows,
+        kept=kept,
+        all=seen.ended["level"].nunique(),
+        who=", ".join(f"{name} {cores:.2f}" for name, cores in used),
+        belongs=f"--belongs {shlex.quote(f'process={used[0][0]}')}" if used else "",
+        how="named" if used else "",
+    )
+
+
+def _disturbers(rows: pd.DataFrame) -> list[tuple[str, float]]:
+    """Who used the CPU in some attempts, with the cores, largest first; empty where that is not
+    known."""
+    texts = list(rows[FOREIGN_PROCESSES].dropna()) if FOREIGN_PROCESSES in rows else []
+    used: dict[str, float] = defaultdict(float)
+    for name, cores in (text.rpartition(" ")[::2] for row in texts for text in row.split(", ")):
+        used[name] += float(cores) / len(texts)
+    return sorted(used.items(), key=lambda item: -item[1])[:MOST_DISTURBERS]
 
 
 @finding(

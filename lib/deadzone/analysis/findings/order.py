@@ -141,3 +141,20 @@ def levels_confounded(seen: Experiment) -> Iterator[Suspicion]:
         share = 1 - float(within @ within) / max(float(((order - order.mean()) ** 2).sum()), 1e-12)
         yield seen.suspicion("levels_confounded", share >= CONFOUNDED, share=share)
     yield from goes_with_the_knob(seen)
+
+
+@finding(
+    "notes",
+    seen="The response drifts by {change:percent} over the run, whatever the level; the drift was "
+    "taken out of the fit.",
+    mend="Clean up between trials (workload.prepare), or let it warm up (design.warmup).",
+)
+def state_builds_up(seen: Experiment) -> Iterator[Suspicion]:
+    """Files, memory or heat that grow with each trial make later trials slower. Drift over the run
+    that the fit found and took away, by its own F test (see `analysis.phases.drift`)."""
+    drift = seen.model.drift if seen.model else None
+    if drift is None:
+        return
+    change = float(drift.change)
+    large = abs(change) >= LARGE_CARRIED
+    yield seen.suspicion("state_builds_up", drift.p_value, weight=large, change=change)

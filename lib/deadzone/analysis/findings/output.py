@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from deadzone.analysis.finding import Suspicion
+from deadzone.analysis.finding import Severity, Suspicion
 from deadzone.analysis.findings.catalogue import finding
 from deadzone.analysis.findings.experiment import LEAST_A_LEVEL, Experiment, cpu_s, numbers
 from deadzone.analysis.findings.permutation import association, centred, depends, p_value
@@ -162,25 +162,48 @@ PREFIXES = ("k", "K", "M", "G", "T", "Ki", "Mi", "Gi", "Ti")
 """What stands alone behind a number of thousands, millions and so on."""
 
 
+FACTORS = (60.0, 1000.0, 1024.0)
+"""What neighbouring units of time and size differ by."""
+
+CLOSE = 0.35
+"""How far two groups of numbers may be from a factor and still be taken for it [ln]; responses
+differ by themselves."""
+
+
 @finding(
     "stops",
-    seen="The unit printed behind {response} changes between {units}; {trials} of the numbers are "
-    "not in the usual one.",
+    seen={
+        "read": "The unit printed behind {response} changes between {units}; {trials} of the "
+        "numbers are not in the usual one.",
+        "factor": "Numbers of {response} at one level are a factor of about {units} apart, as if "
+        "they were in two units ({trials} trials).",
+    },
     mend="Have the program print one unit, or read it from JSON.",
 )
 def unit_changes(seen: Experiment) -> Iterator[Suspicion]:
-    """The unit printed behind the number changes, or the suffix that stands for thousands (`951`,
-    `1.3k`). It is read, and no chance is involved. A time that the sweep took itself has one
-    unit."""
+    """The unit printed behind the number changes, or numbers of a level are a factor of 60, 1,000
+    or 1,024 apart.
+
+    The unit, or the suffix that stands for thousands (`951`, `1.3k`), is read, and no chance is
+    involved. Without one, a level must hold numbers within CLOSE of the factor from each other and
+    nothing between. No scatter of a response does that. Time-outs are left out. A time that the
+    sweep took itself has one unit.
+    """
     rows = seen.ended
     if seen.response == "wall_s" and "started_at" in rows:
         return
     words = _words(rows, seen.response)
     usual = words.value_counts().index[0] if len(words) else ""
     others = [word for word in words.unique() if _differ(word, usual)]
-    odd = rows[words.isin(others).to_numpy()]
-    units = " and ".join(word or "none" for word in (usual, *others))
-    yield seen.suspicion("unit_changes", len(others) > 0, odd, units=units)
+    if others:
+        odd = rows[words.isin(others).to_numpy()]
+        units = " and ".join(word or "none" for word in (usual, *others))
+    else:
+        odd, factor = _far_apart(rows, numbers(rows, seen.response))
+        units = f"{factor:,.0f}"
+    severity: Severity | None = None if others else "doubts"
+    figures: dict[str, Any] = {"how": "read" if others else "factor", "units": units}
+    yield seen.suspicion("unit_changes", len(odd) > 0, odd, severity=severity, **figures)
 
 
 def _words(rows: pd.DataFrame, response: str) -> pd.Series:
@@ -203,3 +226,19 @@ def _differ(word: str, other: str) -> bool:
         return PRINTED_SECONDS[small[0]] != PRINTED_SECONDS[small[1]]
     bases = [{unit, re.sub(r"^([kmgt]i?)(?=.)", "", unit)} for unit in small]
     return small[0] != small[1] and bool(bases[0] & bases[1])
+
+
+def _far_apart(rows: pd.DataFrame, values: np.ndarray) -> tuple[pd.DataFrame, float]:
+    """The fewer of the rows that are a factor from others of their level, and the factor."""
+    for level in rows["level"].unique():
+        log = np.sort(np.log(values[(rows["level"] == level).to_numpy() & (values > 0)]))
+        if len(log) < 3:
+            continue
+        cut = int(np.argmax(np.diff(log)))
+        apart = log[cut + 1 :].mean() - log[: cut + 1].mean()
+        for factor in FACTORS:
+            near = abs(apart - np.log(factor)) < CLOSE
+            if near and max(np.ptp(log[: cut + 1]), np.ptp(log[cut + 1 :])) < 1:
+                large = values > np.exp((log[cut] + log[cut + 1]) / 2)
+                return rows[large if large.sum() * 2 <= len(rows) else ~large], factor
+    return rows.iloc[:0], 1.0

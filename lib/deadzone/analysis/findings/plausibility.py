@@ -1,4 +1,9 @@
-"""Figures that cannot be, or contradict each other: below zero, or faster than the knob."""
+"""Figures that cannot be, or contradict each other: below zero, more in flight than there are
+connections, faster than the knob.
+
+Little's law (Little 1961, Operations Research 9, 383-387): what is in flight on average is the rate
+times the mean time of one; a closed loop of n connections has no more than n in flight.
+"""
 
 from collections.abc import Iterator
 
@@ -7,10 +12,21 @@ import numpy as np
 from deadzone.analysis.finding import Suspicion
 from deadzone.analysis.findings.catalogue import finding
 from deadzone.analysis.findings.experiment import Experiment, numbers, typical
-from deadzone.analysis.findings.work_size import PARALLEL
+from deadzone.analysis.findings.work_size import LOADS, PARALLEL
 from deadzone.analysis.trial_columns import below_zero
 from deadzone.study.direction import words_of
 from deadzone.study.levels import is_number
+from deadzone.study.quantity import SECONDS
+
+UNITS_OF_NAMES = ("s", "sec", "seconds", "ms", "us", "ns")
+"""In the name of a column `min` is the shortest."""
+
+IN_FLIGHT = {"connections", "clients", "users", "vus", "concurrency", "conns"}
+
+OF_CALLS = LOADS | {"rate"}
+
+TOO_MANY = 1.5
+"""So many times more in flight than connections is no rounding."""
 
 TOO_FAST = 3.0
 """A speed-up so many times the knob's is none that caches make."""
@@ -33,6 +49,9 @@ def impossible_numbers(seen: Experiment) -> Iterator[Suspicion]:
 
 @finding(
     seen={
+        "in_flight": "{rate} times {latency} is {held:number} requests in flight at {level}, more "
+        "than its connections hold (Little's law): one of the two is wrong, or of another part of "
+        "the run.",
         "faster": "{response} falls by a factor of {faster:count} while {knob} grows {more:count} "
         "times: better than in proportion, which more of {knob} alone cannot do.",
         "divided": "{column} is {knob} itself at every level, and {response} falls by a factor of "
@@ -41,11 +60,42 @@ def impossible_numbers(seen: Experiment) -> Iterator[Suspicion]:
     mend="Look at how the tool counts, and judge a figure that it does not derive.",
 )
 def contradicting_numbers(seen: Experiment) -> Iterator[Suspicion]:
-    """Two contradictions. A time falls TOO_FAST times faster than threads or the like are added. A
-    count of iterations is the knob itself, which tools divide by."""
-    are_numbers = all(is_number(level) for level in seen.levels)
-    if not (are_numbers and set(words_of(seen.knob)) & PARALLEL):
+    """Three contradictions. Rate times mean latency is more than the connections can hold in
+    flight, by Little's law. A time falls TOO_FAST times faster than threads or the like are added.
+    A count of iterations is the knob itself, which tools divide by."""
+    if not all(is_number(level) for level in seen.levels):
         return
+    named = set(words_of(seen.knob))
+    if named & IN_FLIGHT:
+        yield from _in_flight(seen)
+    if named & PARALLEL:
+        yield from _faster_than_the_knob(seen)
+
+
+def _in_flight(seen: Experiment) -> Iterator[Suspicion]:
+    rows = seen.sound
+    words = {column: words_of(column) for column in map(str, rows)}
+    rates = [c for c, named in words.items() if OF_CALLS & set(named) and "offered" not in c]
+    times = [
+        c for c, named in words.items()
+        if {"latency", "mean"} <= set(named) and named[-1] in UNITS_OF_NAMES
+    ]  # fmt: skip
+    if not rates or not times:
+        return
+    unit = SECONDS[words[times[0]][-1]]
+    held = numbers(rows, rates[0]) * numbers(rows, times[0]) * unit
+    over = held / np.array(seen.levels, dtype=float)[rows["place"].to_numpy()]
+    if not np.isfinite(over).any() or np.nanmax(over) <= TOO_MANY:
+        return
+    worst = int(np.nanargmax(over))
+    here = rows[over > TOO_MANY]
+    yield seen.suspicion(
+        "contradicting_numbers", True, here, how="in_flight", rate=rates[0], latency=times[0],
+        held=float(held[worst]), level=seen.named(seen.at(rows.iloc[[worst]])),
+    )  # fmt: skip
+
+
+def _faster_than_the_knob(seen: Experiment) -> Iterator[Suspicion]:
     rows = seen.sound
     if seen.goal != "min" or not seen.is_time:
         return

@@ -44,6 +44,10 @@ LONG_WAIT_S = 0.003
 """A lock, a disk or a server on this machine answers sooner than this on average; who sleeps longer
 does it by the clock [s]."""
 
+PAUSES = 0.5
+"""A client that sleeps through more than this, and waits for no answer, does it by its own will
+[share of the response]."""
+
 SAME_WAIT = 0.15
 """A pause is as long at each level; on a busy machine a few hundredths of a second are added to it
 [share]."""
@@ -154,8 +158,13 @@ def too_short(seen: Experiment) -> Iterator[Suspicion]:
 
 
 @finding(
-    seen="The program slept through {share:percent} of each trial or more ({slept_s:number} s, at "
-    "every level alike) and worked {cpu_s:number} s: the response is not its own.",
+    seen={
+        "": "The program slept through {share:percent} of each trial or more ({slept_s:number} s, "
+        "at every level alike) and worked {cpu_s:number} s: the response is not its own.",
+        "backs_off": "At {levels} the program that asks the server slept through {share:percent} "
+        "of a trial or more ({slept_s:number} s), while it waited for no answer: it pauses or "
+        "backs off.",
+    },
     mend="Take out the pause, measure what the program waits for (belongs), or read the time that "
     "it prints of its own work.",
 )
@@ -163,11 +172,14 @@ def not_the_program(seen: Experiment) -> Iterator[Suspicion]:
     """At every level the program slept through most of the response, in few long waits that the
     knob leaves alone: a pause, a time-out, the work of another process. A figure: wall time less
     CPU time and less the time in which threads were ready or throttled, where that was counted; it
-    differs between levels by less than SAME_WAIT. Nothing is said of a program that asks a
-    server, and waits for it."""
+    differs between levels by less than SAME_WAIT. Where the program asks a server, its
+    one thread slept through PAUSES of the response at some level. Waits for the network, of which
+    the account of time tells, are no sleep."""
     rows = seen.sound
-    is_client = _server_cores(seen, rows) is not None
-    if seen.response != "wall_s" or is_client:
+    if seen.response != "wall_s" or seen.serves:
+        return
+    if _server_cores(seen, rows) is not None:
+        yield from _backs_off(seen, rows)
         return
     wall, used = numbers(rows, "wall_s"), cpu_s(rows)
     ready, throttled = numbers(rows, "ready_s"), numbers(rows, "throttled_wait_s")
@@ -183,6 +195,18 @@ def not_the_program(seen: Experiment) -> Iterator[Suspicion]:
         "not_the_program", bool(asleep and long), share=float(share.min()),
         slept_s=float(slept.min()), cpu_s=float(np.nanmedian(used)),
     )  # fmt: skip
+
+
+def _backs_off(seen: Experiment, rows: pd.DataFrame) -> Iterator[Suspicion]:
+    slept, waits = numbers(rows, "asleep_s"), numbers(rows, "voluntary_switches")
+    one_thread = numbers(rows, "threads_most") == 1
+    pauses = one_thread & (slept >= PAUSES * numbers(rows, "wall_s"))
+    typically = typical(seen, rows, (pauses & (slept >= LONG_WAIT_S * waits)).astype(float))
+    here = rows[(typically > 0.5)[rows["place"].to_numpy()]]
+    share = (numbers(here, "asleep_s") / numbers(here, "wall_s")).min(initial=1.0)
+    least = numbers(here, "asleep_s").min(initial=np.inf)
+    figures: dict[str, Any] = {"how": "backs_off", "share": float(share), "slept_s": float(least)}
+    yield seen.suspicion("not_the_program", len(here) > 1, here, **figures)
 
 
 @finding(

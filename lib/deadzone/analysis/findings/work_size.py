@@ -111,8 +111,9 @@ WORK_ROLE = "work_size"
         "load": "{knob} is a load, by its name: no level of it is recommended.",
         "grows": "{knob} says how much work there is: {response} grows in proportion to it from "
         "the first level on, and no level of it is recommended.",
-        "repeated": "{knob} is a load that was asked for, for {response} is as much at its lower "
-        "levels: no level of it is recommended.",
+        "repeated": "{knob} is a load that was asked for: {response} is as much up to {repeated}, "
+        "and less from {first} on. The capacity is about {capacity:number}, and no level is "
+        "recommended.",
         "by": "{column} is work, a machine or a test: each of its values has its own setting.",
         "asked_grows": "{response} grows in proportion to {knob}, as it does where {knob} is the "
         "size of the work, or each of {knob} brings its own: if so, say `--role work_size`.",
@@ -130,10 +131,9 @@ def work_size(seen: Experiment) -> Iterator[Suspicion]:
     given = [] if how or seen.role else [name for name in seen.by if _is_given(seen, name)]
     if how or given:
         severity: Severity | None = "doubts" if how.startswith("asked") else None
-        column, how = "".join(given[:1]), how or "by"
-        yield seen.suspicion(
-            "work_size", True, levels=(), severity=severity, how=how, column=column
-        )
+        figures = _capacity(seen) if how == "repeated" else {"column": "".join(given[:1])}
+        how = how or "by"
+        yield seen.suspicion("work_size", True, levels=(), severity=severity, how=how, **figures)
 
 
 def _is_given(seen: Experiment, name: str) -> bool:
@@ -160,7 +160,7 @@ def _how(seen: Experiment) -> str:
         return "asked_grows" if is_own else ""
     if _is_work(named):
         return "named"
-    if _repeats(seen):
+    if _capacity(seen):
         return "repeated"
     grows, arithmetic = _in_proportion(seen), bool(ARITHMETIC & set(words_of(seen.response)))
     if named & EITHER and (arithmetic or "cycles" in words_of(seen.response)) and not grows:
@@ -199,13 +199,22 @@ def _amounts(seen: Experiment) -> np.ndarray:
     return np.array(amounts, dtype=float)
 
 
-def _repeats(seen: Experiment) -> bool:
-    """Whether a rate is as much as the knob on its lower levels, two or more, and less above."""
+def _capacity(seen: Experiment) -> dict[str, Any]:
+    """Where a rate repeats the knob on its lower levels and then does not, and what it is from
+    there on, for the sentence; empty elsewhere."""
+    if seen.goal != "max" or seen.kind != "rate":
+        return {}
     value, level = typical(seen, seen.sound, numbers(seen.sound, seen.response)), _amounts(seen)
-    is_same = np.abs(value - level) <= REPEATS * level
+    is_same = np.abs(value / level - 1) <= REPEATS
     first = int(np.argmin(is_same))
-    is_less = (value < level)[first:].all() and not is_same[first:].any()
-    return bool(seen.goal == "max" and seen.kind == "rate" and first >= 2 and is_less)
+    if first < 2 or np.isnan(value).any() or is_same[first:].any() or (value > level)[first:].any():
+        return {}
+    capacity = (value[first:].min() + value[first:].max()) / 2
+    at = {
+        name: seen.named([seen.levels[i]])
+        for name, i in (("repeated", first - 1), ("first", first))
+    }
+    return {**at, "capacity": float(f"{capacity:.2g}")}
 
 
 def _in_proportion(seen: Experiment, least: int = 3) -> bool:

@@ -17,6 +17,7 @@ from deadzone.analysis.mechanisms.explaining import (
 )
 from deadzone.analysis.mechanisms.parts import has_account, is_of_time
 from deadzone.analysis.phases.naming import phases_shown
+from deadzone.analysis.phases.quantities import listing
 from deadzone.analysis.phases.result import PhaseResult
 from deadzone.language.messages import N_, Message, _, join, say
 
@@ -45,16 +46,22 @@ LIMITED = 0.5
 """A linear phase whose limits hold threads back in more of their periods than this is limited by
 them [share]."""
 
+MOST_CANDIDATES = 3
+"""Between more mechanisms than this a phase is not narrowed down: none of them is named."""
+
 
 def limits(explanation: PhasesExplained, phase: int) -> str:
     """What limits a phase, in a few words: the mechanisms confirmed, the largest first; where none
-    is, that nothing does, or that no cause is shown."""
+    is, that nothing does, or between which few mechanisms it is undecided."""
     rows = explanation.loss[explanation.loss["phase"] == phase].to_dict("records")
     throttled = [say(CAUSES["throttled"]) for loss in rows if loss["limited"] > LIMITED]
     if named := [*throttled, *_named(explanation, phase, CONFIRMED)]:
         return join([*dict.fromkeys(named)], ", ")
     if any(abs(loss["change"]) <= FLOOR for loss in rows):
         return say(NOTHING[explanation.is_scaling])
+    candidates = _named(explanation, phase, UNDECIDED)
+    if 1 < len(candidates) <= MOST_CANDIDATES:
+        return _("undecided between {names}", names=listing(candidates))
     return _("cause not shown")
 
 
