@@ -152,6 +152,11 @@ def warming(table: pd.DataFrame, _: np.random.Generator) -> pd.DataFrame:
     return table.assign(wall_s=table["wall_s"] * np.linspace(1, 1.33, len(table)))
 
 
+def building_up(table: pd.DataFrame, _: np.random.Generator) -> pd.DataFrame:
+    """What each trial leaves makes the last ones take twice as long as the first ones."""
+    return table.assign(wall_s=table["wall_s"] * np.linspace(1, 2, len(table)))
+
+
 def shared_out(table: pd.DataFrame, _: np.random.Generator) -> pd.DataFrame:
     """Work that n of them share without a loss."""
     return table.assign(wall_s=table["wall_s"] / table["n"])
@@ -219,6 +224,9 @@ MISTAKES = {
     ),
     "a slow peer answers when it likes": Mistake(
         "noise_too_large", always("sound"), slow_peer, bad=()
+    ),
+    "each trial leaves something to the next": Mistake(
+        "state_builds_up", always("sound"), building_up, bad=()
     ),
     "one size takes another path": Mistake(
         "one_level_off",
@@ -569,8 +577,8 @@ def write(
         "showing them looks like a sound one. The checks were last changed after runs of other "
         "seeds, drawn from these same trials, had been looked at.",
         "## Planted",
-        "Not planted here: `limit_not_felt`, `few_periods` and `neighbours_follow`, which need "
-        "limits or another process; each is shown by "
+        "Not planted here: `limit_not_felt`, `few_periods`, `neighbours_follow` and "
+        "`range_too_coarse`, which need limits, another process or other levels; each is shown by "
         "a run of its own in `docs/findings`, and tested in `tests/analysis/findings`. Services, "
         "load tests, disks and pods have the same checks; what is planted in them is in the tests "
         "alone.",

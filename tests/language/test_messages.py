@@ -8,12 +8,16 @@ from deadzone.language.messages import N_, _, join, ngettext, pgettext, say, spe
 
 
 def failed(**values):
-    """A sentence of comparisons, with a plural."""
+    """A sentence with a plural."""
     return ngettext(
-        "{response}: {n} treatment has no value in A or B and is not compared: {treatments}.",
-        "{response}: {n} treatments have no value in A or B and are not compared: {treatments}.",
-        response="A",
-        treatments="4 threads",
+        "Phases moved since run {previous} of {date}: the step {steps} of {knob} is in another "
+        "phase now.",
+        "Phases moved since run {previous} of {date}: the steps {steps} of {knob} are in another "
+        "phase now.",
+        previous="1",
+        date="May",
+        steps="2",
+        knob="n",
         **values,
     )
 
@@ -43,11 +47,9 @@ def test_a_message_survives_pickling_and_copying(made):
 
 
 def test_a_count_chooses_the_plural():
-    one, two = "A: 1 treatment has", "A: 2 treatments have"
-    assert failed(n=1).startswith(one) and failed(n=2).startswith(two)
+    assert "the step 2 of" in failed(n=1) and "the steps 2 of" in failed(n=2)
     assert say(N_("core", "cores")) == "cores" and say(N_("core", "cores"), n=1) == "core"
-    assert failed(n=1.5).startswith("A: 1.5 treatments have")
-    assert failed(n=1.0).startswith("A: 1.0 treatment has")
+    assert "the steps 2 of" in failed(n=1.5) and "the step 2 of" in failed(n=1.0)
 
 
 def test_one_english_text_is_translated_by_its_context():
