@@ -108,7 +108,9 @@ class ExecTarget(ClusterTarget):
             workload.check_rollout_possible(manifest)
         swept = resources.keys_swept(self.levels)
         own = Resources.of(container, resources.resources_of(swept))
-        autoscaler.check(autoscaler.at_work(workload, note), workload)
+        self._replicas = int(manifest["spec"].get("replicas", 1))
+        is_paused, scalers = spec.autoscaler == "pause", autoscaler.at_work(workload, note)
+        autoscaler.check(scalers, workload, self._replicas, is_paused=is_paused)
         self.others = OtherChanges(workload, manifest, note)
         removed = tuple(
             key
@@ -121,6 +123,8 @@ class ExecTarget(ClusterTarget):
         )
         paths = [path_of(workload.kind, self._name, key) for key in own.amounts]
         self._keep(replace(original, owned=owners(manifest, paths), removed=removed))
+        if scalers:
+            autoscaler.hold(workload, self._replicas, self._keep_autoscaler)
         self._choose_pods()
         pod, cores = self.pods[0], self.probe.cores
         node = f"the node {pod['spec'].get('nodeName')}, which has {cores} to give"
@@ -139,6 +143,10 @@ class ExecTarget(ClusterTarget):
         except (MissingVerbError, RefusedError):
             self._original = before
             raise
+
+    def _keep_autoscaler(self, it: str, had: autoscaler.Had) -> None:
+        held = {**self.original.autoscalers, it: had}
+        self._keep(replace(self.original, autoscalers=held))
 
     def _give_back_left(self) -> None:
         """Give back what a killed sweep left at the workload."""
@@ -217,7 +225,9 @@ class ExecTarget(ClusterTarget):
         try:
             with contextlib.suppress(ClusterError):
                 self._look_at_others()  # to say what they changed since the last trial
-            giving_back.give_back(self._workload, self.original, self.spec.start_timeout_s)
+            giving_back.give_back(
+                self._workload, self.original, self.spec.start_timeout_s, self.around.note
+            )
         except DeadzoneError as error:
             return (
                 f"The resources of {self._workload} could not be given back: {error} They are kept "
@@ -368,7 +378,11 @@ class ExecTarget(ClusterTarget):
             "container": self._name,
             "applied_by": applier(self.original.owned),
             "pods_at_level": [pod["metadata"]["name"] for pod in self.pods],
-            "replicas": int(self._manifest["spec"].get("replicas", 1)),
+            "replicas": self._replicas,
+            "autoscalers": [
+                dict(zip(("kind", "name"), it.split("/"), strict=True))
+                for it in self.original.autoscalers
+            ],
             "image": self._specification(pod).get("image"),
             **self._asked_before(),
             "limits_mechanism": f"Kubernetes, change: {self.spec.change}",

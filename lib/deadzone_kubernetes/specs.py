@@ -90,7 +90,6 @@ class KubernetesTargetSpec(TargetSpec):
     each trial."""
 
     gone: ClassVar = {
-        "autoscaler": "hold it by hand before the sweep: `deadzone doctor --kubernetes` says how",
         "prometheus_url": "ask it for the time of a trial, from its started_at for its wall_s",
         "selector": "name the one workload that has the labels: workload: deployment/NAME",
     }
@@ -117,6 +116,11 @@ class KubernetesTargetSpec(TargetSpec):
     change: Literal["auto", "resize", "patch"] = "auto"
     """exec: how the limit is changed: in place, by patching the workload and waiting for the
     rollout, or in place where that is possible"""
+
+    autoscaler: Literal["refuse", "pause"] = "refuse"
+    """exec: what to do about autoscalers of the workload (HorizontalPodAutoscaler,
+    VerticalPodAutoscaler, ScaledObject): refuse the sweep, or hold them meanwhile and give them
+    back"""
 
     pods: Literal["one", "all"] = "one"
     """exec: which pods of the workload are at the level of a trial; all, where a load reaches all

@@ -1,7 +1,11 @@
-"""Autoscalers of a workload that is swept: refused, with how each is held."""
+"""Autoscalers of a workload that is swept: refused, with how each is held, or held meanwhile and
+given back."""
 
+import json
+import os
 import re
 import shlex
+import signal
 
 import pytest
 from sweeping import ALLOWED, BUSY, owners, target
@@ -93,7 +97,10 @@ def test_autoscalers_of_each_kind_are_refused_until_they_are_held_as_is_said(
 ):
     before = autoscalers()
     refused = deadzone("sweep", study(), code=4).err
-    for said in ("VerticalPodAutoscaler worker", "ScaledObject worker", "HorizontalPodAutoscaler"):
+    for said in (
+        *("VerticalPodAutoscaler worker", "ScaledObject worker", "HorizontalPodAutoscaler"),
+        "`autoscaler: pause`",
+    ):
         assert said in refused
     assert autoscalers() == before
     commands = [
@@ -106,6 +113,42 @@ def test_autoscalers_of_each_kind_are_refused_until_they_are_held_as_is_said(
     held = autoscalers()
     deadzone("sweep", study(), code=0)
     assert autoscalers() == held
+    left.check_nothing()
+
+
+def test_autoscalers_of_each_kind_are_held_and_given_back(study, autoscalers, start, left):
+    before = autoscalers()
+    begun = start("sweep", study(autoscaler="pause"))
+    begun.wait_for(begun.trials, "a trial")
+    horizontal, vertical, scaled = autoscalers()
+    assert (horizontal["spec"]["minReplicas"], horizontal["spec"]["maxReplicas"]) == (1, 1)
+    assert vertical["spec"]["updatePolicy"]["updateMode"] == "Off"
+    assert scaled["metadata"]["annotations"]["autoscaling.keda.sh/paused-replicas"] == "1"
+    begun.end_with(0)
+    assert autoscalers() == before
+    provenance = json.loads(next(begun.runs.glob("*/*/provenance.json")).read_text())
+    kinds = {one["kind"] for one in provenance["autoscalers"]}
+    assert kinds == {"HorizontalPodAutoscaler", "VerticalPodAutoscaler", "ScaledObject"}
+    left.check_nothing()
+
+
+def test_what_a_killed_sweep_held_is_given_back_but_for_what_others_set_since(
+    own_cluster, namespace, study, autoscalers, deadzone, start, left
+):
+    _, *others = autoscalers()
+    begun = start("sweep", study(replicates=20, autoscaler="pause"))
+    begun.wait_for(begun.trials, "a trial")
+    os.kill(begun.pid, signal.SIGKILL)
+    begun.process.wait()
+    body = json.dumps({"spec": {"maxReplicas": 5}})
+    where = ("hpa", "worker", "--namespace", namespace, "--field-manager=colleague")
+    own_cluster.kubectl("patch", *where, f"--patch={body}")
+    said = deadzone("restore", "--namespace", namespace, code=0)
+    assert "maxReplicas 5, set by colleague at" in said.out and "that stays" in said.out
+    now, *given_back = autoscalers()
+    assert (now["spec"]["minReplicas"], now["spec"]["maxReplicas"]) == (1, 5)
+    assert given_back == others
+    assert "deadzone" not in [manager for manager, _ in now["owners"]]
     left.check_nothing()
 
 

@@ -33,6 +33,7 @@ def test_what_is_in_the_way_is_told_with_the_remedy(
         "target.launcher_image",
         "exceeded quota: cpu",
         "HorizontalPodAutoscaler worker (`kubectl -n",
+        "`autoscaler: pause` under target",
     ):
         assert told in said.out, said.out
     strange = deadzone("doctor", "--kubernetes", f"{namespace}/daemonset/x", code=4)

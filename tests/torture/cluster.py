@@ -93,6 +93,7 @@ class ClusterScene(Scene):
         self.codes: set[int] = {0}
         self.is_owed = self._afresh = False
         self.wasted = 0
+        self.most = 3  # pods of the autoscaler, where the workload has one
         self.repairs: list[Callable[[], None]] = []
         self.shared.mkdir()
         self.shared.chmod(0o777)
@@ -100,6 +101,7 @@ class ClusterScene(Scene):
         self.way = self.draw.choice(["resize", "resize", "patch", "auto", "job", "jobs"])
         self.workload = "" if "job" in self.way else f"{self.draw.choice(WORKLOADS)}/worker"
         self.story.append(f"{self.way} {self.workload}".strip())
+        self.is_scaled = self.workload.startswith("deployment") and self.draw.random() < 0.5
         self._make()
         few = self.way == "patch"
         return {
@@ -119,7 +121,8 @@ class ClusterScene(Scene):
     def _target(self) -> dict[str, Any]:
         common = {"kind": "kubernetes", "namespace": self.namespace, "start_timeout_s": 60}
         if self.workload:
-            return {**common, "workload": self.workload, "change": self.way}
+            paused = {"autoscaler": "pause"} if self.is_scaled else {}
+            return {**common, "workload": self.workload, "change": self.way, **paused}
         folder = {"name": "shared", "hostPath": {"path": str(self.shared)}}
         mount = {"name": "shared", "mountPath": SHARED}
         job = {"image": FFMPEG_IMAGE, "one_a_node": False, "cpu_request": 0.02, "memory": "64Mi"}
@@ -155,6 +158,10 @@ class ClusterScene(Scene):
         cluster.apply(self._manifest())
         self.await_workload()
         self.original = self._state_of_workload()
+        if self.is_scaled:
+            self.kubectl(
+                "autoscale", self.workload, "--min=1", f"--max={self.most}", "--cpu-percent=60"
+            )
 
     def _token(self) -> str:
         with suppress(AssertionError):
@@ -387,6 +394,13 @@ class ClusterScene(Scene):
         """Nothing is forbidden in the namespace."""
         self.kubectl("delete", "limitranges,resourcequotas", "--all")
 
+    def edited(self, patch: str) -> bool:
+        """Whether a colleague's patch of the autoscaler went through."""
+        name = self.workload.split("/")[1]
+        return bool(
+            self.kubectl("patch", "hpa", name, "--field-manager=colleague", f"--patch={patch}")
+        )
+
     def unscale(self) -> None:
         """The workload has no autoscaler."""
         self.kubectl("delete", "hpa", "--all")
@@ -414,6 +428,11 @@ class ClusterScene(Scene):
             return
         now = self._state_of_workload()
         assert now == self.original, f"not as it was: {now}"
+        if self.is_scaled:
+            scaler = self.get("hpa", self.workload.split("/")[1])["spec"]
+            assert (scaler["minReplicas"], scaler["maxReplicas"]) == (1, self.most), (
+                f"not as it was: {scaler}"
+            )
         self.await_workload()
         self.await_true(self._pods_are_original, "its pods have their own resources", 60)
         inside = (self.workload, "--", "/bin/sh", "-c")

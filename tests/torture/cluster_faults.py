@@ -257,8 +257,16 @@ def edited_by_others(scene: ClusterScene) -> None:
 
 
 def autoscaler_appears(scene: ClusterScene) -> None:
-    """A sweep that begins meanwhile is refused, the one that runs is stopped."""
+    """A sweep that begins meanwhile is refused, the one that runs is stopped. One that is there is
+    edited by others, and held again by the next sweep."""
     scene.instant()
+    if scene.is_scaled:
+        scene.told("edited")
+        scene.most = scene.draw.randint(4, 9)
+        edited = json.dumps({"spec": {"maxReplicas": scene.most}})
+        scene.await_true(lambda: scene.edited(edited), "the autoscaler is edited")
+        scene.bears(STOPPED)
+        return
     if not scene.workload.startswith("deployment"):
         return
     with contextlib.suppress(AssertionError):

@@ -6,8 +6,9 @@ What others set is told by the API server's managedFields, see `owners`.
 
 import contextlib
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 
 from deadzone.errors import NotGivenBackError
 from deadzone_kubernetes.api.cluster import MANAGER, Object
@@ -16,6 +17,7 @@ from deadzone_kubernetes.container.resources import Resources, in_words
 from deadzone_kubernetes.lease.originals import ANNOTATION, Original
 from deadzone_kubernetes.survey import pod_problems
 from deadzone_kubernetes.survey.pod_problems import Hopeless
+from deadzone_kubernetes.watch import autoscaler
 from deadzone_kubernetes.watch.changes import Change
 from deadzone_kubernetes.watch.owners import (
     Path,
@@ -53,18 +55,22 @@ def give_back(
     workload: KubernetesWorkload,
     original: Original,
     timeout_s: float = TIMEOUT_S,
+    note: Callable[[str], None] | None = None,
 ) -> list[str]:
     """Restore every changed resource, wait until pods run with it, then remove the annotation; says
     what was done.
 
-    timeout_s: how long the pods may take. Raises NotGivenBackError where pods keep what the sweep
+    timeout_s: how long the pods may take. note: told of what others set at an autoscaler, by
+    default among what was done. Raises NotGivenBackError where pods keep what the sweep
     gave them, another TargetError where something could not be restored; the annotation stays then.
     """
+    done: list[str] = []
+    let_go = partial(autoscaler.let_go, workload, original.autoscalers, note or done.append)
     try:
-        done: list[str] = []
         is_changed = False
         if workload.kind != POD:
-            done, is_changed = _back(workload, original, original.resources)
+            back, is_changed = _back(workload, original, original.resources)
+            done += back
         # A changed template replaces every pod, the resized ones too.
         for resized in () if is_changed else original.pods:
             pod = replace(workload, kind=POD, name=resized.name)
@@ -77,9 +83,11 @@ def give_back(
             workload.annotate({ANNOTATION: again.dumps()})
         if original.rolled or is_changed:
             _await_pods(workload, original, timeout_s)
+        done += let_go()
         _close_note(workload, original)
     except AbsentError:
-        return [f"{workload} is gone"]
+        done += let_go()
+        return [f"{workload} is gone", *done]
     now = f"its pods have {original.resources} again" if original.rolled else "nothing was changed"
     return done or [f"{workload}: {now}"]
 

@@ -16,6 +16,7 @@ from typing import Any
 from deadzone.plugins import TargetError
 from deadzone_kubernetes.api.cluster import Object
 from deadzone_kubernetes.container.resources import FACTORS, Resources
+from deadzone_kubernetes.watch.autoscaler import Had
 from deadzone_kubernetes.watch.owners import Owned
 
 ANNOTATION = "deadzone.dev/original-resources"
@@ -39,7 +40,7 @@ class Original:
     scratch: folder of the container that trials write in. rolled: whether the template was changed,
     so that pods may have a level by it. tries: how often pods were waited for in vain. owned: who
     owned these amounts. removed: the amounts that a level takes away; another one that is gone,
-    others removed.
+    others removed. autoscalers: what each had that is held, by kind and name.
     """
 
     container: str
@@ -53,6 +54,7 @@ class Original:
     swept: tuple[str, ...] = ("limits.cpu",)
     owned: Owned = field(default_factory=list)
     removed: tuple[str, ...] = tuple(FACTORS.values())
+    autoscalers: Mapping[str, Had] = field(default_factory=dict)
 
     def with_pod(self, pod: Mapping[str, Any], have: Resources) -> Original:
         """The same with one more pod that is about to be resized; one that is known already keeps

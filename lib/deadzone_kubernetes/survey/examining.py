@@ -53,7 +53,8 @@ def _attempts(workload: KubernetesWorkload) -> dict[str, Callable[[], object]]:
 
     def scaled() -> str:
         unseen: list[str] = []
-        autoscaler.check(autoscaler.at_work(workload, unseen.append), workload)
+        scalers = autoscaler.at_work(workload, unseen.append)
+        autoscaler.check(scalers, workload, int(manifest["spec"].get("replicas", 1)))
         return "; ".join(unseen)
 
     def locked() -> None:

@@ -1,4 +1,4 @@
-"""Autoscalers of a workload that is swept: refused, with the command that holds each meanwhile.
+"""Autoscalers of a workload that is swept: refused, or held meanwhile and given back.
 
 A HorizontalPodAutoscaler scales on a share of the request, which a sweep changes. A
 VerticalPodAutoscaler sets requests and limits itself. KEDA makes a HorizontalPodAutoscaler of a
@@ -6,13 +6,25 @@ ScaledObject, and undoes what others do to it (Kubernetes documentation, "Horizo
 Autoscaling"; kubernetes/autoscaler, "VPA quick start"; KEDA documentation, "Pause autoscaling").
 """
 
+import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from deadzone.plugins import TargetError
-from deadzone_kubernetes.api.cluster import Object
+from deadzone_kubernetes.api.cluster import MANAGER, Object
 from deadzone_kubernetes.api.errors import AbsentError, MissingVerbError
+from deadzone_kubernetes.watch.changes import Change
+from deadzone_kubernetes.watch.owners import (
+    Owned,
+    Path,
+    is_ours,
+    owned_again,
+    owner_of,
+    owners,
+    value_at,
+)
 from deadzone_kubernetes.workload import DEPLOYMENT, KubernetesWorkload
 
 PAUSED = "autoscaling.keda.sh/paused"
@@ -21,7 +33,12 @@ NOT_PAUSED = ("false", "f", "0")
 """Values of the annotation that pause nothing; any other word does (KEDA,
 `NeedToBePausedByAnnotation`)."""
 
+MERGE_PATCH = "application/merge-patch+json"
+
 Note = Callable[[str], None]
+
+Had = tuple[Sequence[Any], Owned]
+"""What an autoscaler had in the fields that hold it, in their order, and who owned them."""
 
 
 @dataclass(frozen=True)
@@ -29,7 +46,8 @@ class AutoscalerKind:
     """A kind of autoscaler.
 
     target: the key of its specification that names its workload. group, version, plural: where the
-    API has it, if it is installed. hold: what kubectl is told so that one changes nothing.
+    API has it, if it is installed. hold: from the number of pods to the fields, with their values,
+    by which one changes nothing.
     """
 
     name: str
@@ -37,7 +55,7 @@ class AutoscalerKind:
     group: str
     version: str
     plural: str
-    hold: str
+    hold: Callable[[int], Mapping[Path, Any]]
 
     def listed(self, workload: KubernetesWorkload, note: Note) -> list[Object]:
         """Those of a workload. note: told where the account may not look for them."""
@@ -56,25 +74,39 @@ class AutoscalerKind:
             scaler for scaler in every if _is_of(scaler["spec"].get(self.target) or {}, workload)
         ]
 
+    def patch(self, workload: KubernetesWorkload, manifest: Object, body: Object) -> Object:
+        """Change one; as it is then. Raises ConflictError where something changed it since it was
+        read."""
+        name, version = manifest["metadata"]["name"], manifest["metadata"]["resourceVersion"]
+        what = f"change the {self.name} {name} in the namespace {workload.namespace}"
+        body = {**body, "metadata": {**body.get("metadata", {}), "resourceVersion": version}}
+        where = (self.group, self.version, workload.namespace, self.plural, name, body)
+        return workload.cluster.call(
+            *(what, "custom.patch_namespaced_custom_object", *where),
+            field_manager=MANAGER,
+            _content_type=MERGE_PATCH,
+        )
+
 
 HORIZONTAL = AutoscalerKind(
     "HorizontalPodAutoscaler",
     "scaleTargetRef",
     *("autoscaling", "v2", "horizontalpodautoscalers"),
-    """patch {it} -p '{{"spec":{{"minReplicas":{n},"maxReplicas":{n}}}}}'""",
+    lambda pods: {("spec", "minReplicas"): pods, ("spec", "maxReplicas"): pods},
 )
 VERTICAL = AutoscalerKind(
     "VerticalPodAutoscaler",
     "targetRef",
     *("autoscaling.k8s.io", "v1", "verticalpodautoscalers"),
-    """patch {it} --type=merge -p '{{"spec":{{"updatePolicy":{{"updateMode":"Off"}}}}}}'""",
+    lambda pods: {("spec", "updatePolicy", "updateMode"): "Off"},
 )
 KEDA = AutoscalerKind(
     "ScaledObject",
     "scaleTargetRef",
     *("keda.sh", "v1alpha1", "scaledobjects"),
-    f"annotate {{it}} {PAUSED}=true",
+    lambda pods: {("metadata", "annotations", PAUSED_REPLICAS): str(pods)},
 )
+KINDS = {kind.name: kind for kind in (VERTICAL, KEDA, HORIZONTAL)}
 
 
 @dataclass(frozen=True)
@@ -115,24 +147,102 @@ def at_work(workload: KubernetesWorkload, note: Note) -> list[Autoscaler]:
     that can be seen."""
     every = [
         Autoscaler(kind, manifest)
-        for kind in (VERTICAL, KEDA, HORIZONTAL)
+        for kind in KINDS.values()
         for manifest in kind.listed(workload, note)
     ]
     known = {scaler.manifest["metadata"]["uid"] for scaler in every}
     return [scaler for scaler in every if not known & scaler.makers.keys() and scaler.is_at_work()]
 
 
-def check(scalers: Sequence[Autoscaler], workload: KubernetesWorkload) -> None:
-    """Raise TargetError, with how to hold them, where autoscalers change the workload."""
+def check(
+    scalers: Sequence[Autoscaler],
+    workload: KubernetesWorkload,
+    pods: int,
+    *,
+    is_paused: bool = False,
+) -> None:
+    """Raise TargetError, with how to hold them at so many pods, where autoscalers change the
+    workload that the sweep does not hold. is_paused: it holds those that it can see."""
     held = []
     for scaler in scalers:
+        if is_paused and not scaler.makers:
+            continue
         made_by = next(iter(scaler.makers.values()), None)
         kind, name = (KEDA, made_by) if made_by else (scaler.kind, scaler.name)
-        n = (scaler.manifest.get("status") or {}).get("currentReplicas") or 1
-        hold = kind.hold.format(it=f"{kind.name.lower()} {name}", n=n)
+        patch = json.dumps(_nested(kind.hold(pods)), separators=(",", ":"))
+        hold = f"patch {kind.name.lower()} {name} --type=merge -p '{patch}'"
         held.append(f"{kind.name} {name} (`kubectl -n {workload.namespace} {hold}`)")
     if held:
+        pause = "" if is_paused else "Write `autoscaler: pause` under target, or hold"
         raise TargetError(
-            f"Autoscalers change {workload}: {', '.join(held)}. Hold them for the sweep by the "
-            "commands in parentheses, and give back what they had afterwards."
+            f"Autoscalers change {workload}: {', '.join(held)}. {pause or 'Hold'} them for the "
+            "sweep by the commands in parentheses, and give back what they had afterwards."
         )
+
+
+def hold(workload: KubernetesWorkload, pods: int, keep: Callable[[str, Had], None]) -> None:
+    """Keep the autoscalers of a workload at so many pods, or from changing anything.
+
+    keep: notes by kind and name what one has that is about to be held.
+    """
+
+    def attempt() -> None:
+        # one that is held, also by an attempt whose answer was lost, is not at work
+        for scaler in at_work(workload, lambda sentence: None):
+            held = scaler.kind.hold(pods)
+            had = [value_at(scaler.manifest, path) for path in held]
+            keep(f"{scaler.kind.name}/{scaler.name}", (had, owners(scaler.manifest, held)))
+            scaler.kind.patch(workload, scaler.manifest, _nested(held))
+
+    workload.cluster.without_conflict(attempt)
+
+
+def let_go(workload: KubernetesWorkload, held: Mapping[str, Had], note: Note) -> list[str]:
+    """Give autoscalers what they had, and each field its owner, but for what others set since,
+    which note is told; says what was done.
+
+    held: by kind and name. Raises TargetError where the account may not look for them.
+    """
+    done: list[str] = []
+
+    def unseen(sentence: str) -> None:
+        raise TargetError(f"An autoscaler of {workload} is still held: {sentence}")
+
+    def give_back(it: str, had: Had) -> None:
+        kind, name = KINDS[it.partition("/")[0]], it.partition("/")[2]
+        for manifest in kind.listed(workload, unseen):
+            if manifest["metadata"]["name"] != name:
+                continue
+            differ = {
+                path: value
+                for path, value in zip(kind.hold(1), had[0], strict=True)
+                if value_at(manifest, path) != value
+            }
+            back = {path: value for path, value in differ.items() if is_ours(manifest, path)}
+            theirs = [
+                Change(f"{path[-1]} {value_at(manifest, path)}, set", owner_of(manifest, path))
+                for path in differ.keys() - back.keys()
+            ]
+            if back:
+                manifest = kind.patch(workload, manifest, _nested(back))
+                had_in_words = (f"{path[-1]} {value or 'none'}" for path, value in back.items())
+                done.append(f"{it} of {workload}: {', '.join(had_in_words)} again")
+            if body := owned_again(manifest, had[1]):
+                kind.patch(workload, manifest, body)
+            for change in theirs:
+                note(f"{it} of {workload}: {change}; that stays")
+
+    for it, had in held.items():
+        workload.cluster.without_conflict(partial(give_back, it, had))
+    return done
+
+
+def _nested(values: Mapping[Path, Any]) -> Object:
+    """A patch of an object that sets values at their paths."""
+    body: Object = {}
+    for path, value in values.items():
+        inner = body
+        for key in path[:-1]:
+            inner = inner.setdefault(key, {})
+        inner[path[-1]] = value
+    return body

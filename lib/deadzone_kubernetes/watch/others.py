@@ -99,5 +99,10 @@ class OtherChanges:
 def _made(scaler: autoscaler.Autoscaler) -> Change:
     """An autoscaler that changes the workload and did not when the sweep began."""
     target = ("spec", scaler.kind.target)
-    who = owner_of(scaler.manifest, target) or owner_of(scaler.manifest, (*target, "name"))
+    paths = [target, (*target, "name"), *scaler.kind.hold(1)]
+    who = max(
+        filter(None, (owner_of(scaler.manifest, path) for path in paths)),
+        default=None,
+        key=lambda owner: owner.at,
+    )
     return Change(f"a {scaler.kind.name} {scaler.name} changes it now, made or switched on", who)

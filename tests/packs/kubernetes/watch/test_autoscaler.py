@@ -86,8 +86,8 @@ def test_where_the_account_may_not_look_it_is_said():
 def test_one_of_keda_that_cannot_be_seen_is_named_by_what_made_it():
     held = Recorded(horizontalpodautoscalers=[horizontal(**OWNED)])
     found = autoscaler.at_work(replace(API, cluster=held), lambda sentence: None)
-    with pytest.raises(autoscaler.TargetError, match="annotate scaledobject api"):
-        autoscaler.check(found, API)
+    with pytest.raises(autoscaler.TargetError, match="patch scaledobject api"):
+        autoscaler.check(found, API, 2, is_paused=True)
 
 
 def test_one_that_is_held_at_one_number_of_pods_changes_nothing():
