@@ -59,9 +59,7 @@ from deadzone.visible import visible
               help="Warm-up trials of each level.")  # fmt: skip
 @role_option
 @measuring_options
-@click.option(
-    "-s", "--setup", metavar="CMD", help="Run once before; before each trial if it holds a {name}."
-)
+@click.option("-s", "--setup", metavar="CMD", help="Run once before all trials.")
 @click.option("-p", "--prepare", metavar="CMD", help="Run before each trial, not measured.")
 @click.option("-c", "--cleanup", metavar="CMD", help="Run once after all trials.")
 @click.option("-i", "--ignore-failure", is_flag=True, help="Any exit code is a success.")

@@ -50,7 +50,8 @@ class Explorer:
     def __init__(self, source: Source) -> None:
         import ipywidgets as w
 
-        self._source, self._picture, self._advice = source, None, None
+        self._source, self._picture = source, None
+        self._advice: Any = None
         options = {
             name: [(level_name(level), level) for level in source.trials[name].dropna().unique()]
             for name in (source.knob, *source.by)
