@@ -10,7 +10,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
-import yaml
 from pydantic import Field, field_validator
 
 from deadzone.errors import StudyError, check_known, did_you_mean
@@ -121,7 +120,7 @@ class ClaimSpec(Spec):
     """One claim: the words, one form, and where it is to hold."""
 
     says: str | dict[Literal["en", "ko"], str] = ""
-    """the claim in words, in one language or in each; default: as YAML"""
+    """the claim in words, in one language or in each; default: made from the form"""
 
     name: Annotated[str, Field(pattern=NAME_PATTERN)] | None = None
     """short name, for links to the claim"""
@@ -198,11 +197,6 @@ class ClaimSpec(Spec):
     def stated(self) -> dict[str, Any]:
         """The claim as a study file states it."""
         return self.model_dump(mode="json", by_alias=True, exclude_defaults=True)
-
-    def as_yaml(self) -> str:
-        """The same in a line of YAML."""
-        text = yaml.safe_dump(self.stated(), default_flow_style=True, width=math.inf)
-        return str(text).strip()
 
     def ends(self) -> tuple[Level, ...]:
         """The levels that the claim names of the knob, by a plain number."""

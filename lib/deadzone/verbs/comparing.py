@@ -135,7 +135,8 @@ def _differing_circumstances(a: _Side, b: _Side) -> dict[str, tuple[str, str]]:
 
 
 def _listed(texts: Strings) -> list[str]:
-    return [str(text) for text in ([texts] if isinstance(texts, str) else texts) if text]
+    several = texts if isinstance(texts, list | tuple) else [texts]
+    return [str(text) for text in several if text]
 
 
 def _names(a: _Side, b: _Side) -> tuple[str, str]:

@@ -53,7 +53,7 @@ def test_trials_of_another_program_are_named_wherever_the_run_is_judged(begun, d
     said = deadzone("recommend", run.folder, "--json", code=0)
     (finding,) = (one for one in json.loads(said.out)["findings"] if one["key"] == "other_workload")
     assert len(finding["trials"]) == 6
-    assert "6 attempts, at threads 1, 2" in said.err
+    assert "6 attempts at threads 1, 2" in said.err
     verdict = deadzone("recommend", run.folder, "--quiet", code=0).out
     assert "doubtful: 6 attempts" in verdict
 

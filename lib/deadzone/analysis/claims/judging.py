@@ -7,6 +7,7 @@ from typing import Any
 from deadzone.analysis.claims.forms import tested, words
 from deadzone.analysis.claims.measured import Measured
 from deadzone.analysis.claims.verdicts import Verdict, verdicts
+from deadzone.analysis.claims.wording import sentence
 from deadzone.analysis.hypothesis_tests.holm import CONFIDENCE
 from deadzone.language.messages import _, join
 from deadzone.study.claims import ClaimSpec
@@ -54,7 +55,7 @@ def judge(
         judged.append(
             ClaimVerdict(
                 claim.name or f"claim-{i + 1}",
-                words(claim.says) or claim.as_yaml(),
+                words(claim.says) or sentence(claim, measured.ratio_of(claim)),
                 join(sentences),
                 verdict,
                 sure,

@@ -14,6 +14,7 @@ from deadzone.analysis.phases.fit import FitSettings
 from deadzone.analysis.phases.model import PhaseModel, PhaseModels
 from deadzone.analysis.phases.prepare import places_of
 from deadzone.analysis.phases.roles import check_column, check_roles, with_index
+from deadzone.analysis.phases.thresholds import CERTAINTY, Thresholds
 from deadzone.analysis.settings.answering import Answer, answer
 from deadzone.analysis.trial_columns import answering, is_untrusted
 from deadzone.errors import PhaseError, check_known
@@ -22,7 +23,7 @@ from deadzone.study.direction import direction_of, unit_of_cells
 from deadzone.study.distinct import level_names
 from deadzone.study.levels import Level
 from deadzone.study.response_cells import with_numbers
-from deadzone.study.scales import Place, level_name
+from deadzone.study.scales import KnobScale, Place, level_name
 
 
 def examined(
@@ -87,7 +88,10 @@ def fit_phases(
 
 def fit_phases(
     frame: pd.DataFrame, knob: str, response: str, goal: str | None = None, *,
-    by: str | None = None, **how: Unpack[TableSettings],
+    by: str | None = None, failures: Sequence[str] = (), role: str = "",
+    thresholds: Thresholds | None = None, certainty: float = CERTAINTY, correct_drift: bool = True,
+    keep_untrusted: bool = False, scale: KnobScale | None = None, k: int | None = None,
+    at: Mapping[Level, Place] | None = None,
 ) -> PhaseModel | PhaseModels:  # fmt: skip
     """Find the phases of a response curve: where the knob pays, stalls, breaks through, or hurts.
 
@@ -121,8 +125,10 @@ def fit_phases(
 
     Raises PhaseError, with what to do about it, where the table cannot be analysed.
     """
-    failures, role, at = how.pop("failures", ()), how.pop("role", ""), how.pop("at", None)
-    settings: FitSettings = how
+    settings: FitSettings = {
+        "thresholds": thresholds, "certainty": certainty, "correct_drift": correct_drift,
+        "keep_untrusted": keep_untrusted, "scale": scale, "k": k,
+    }  # fmt: skip
     frame = with_index(frame, (knob, by))
     check_column(frame, knob)
     names, places = pd.Series(level_names(frame[knob]).unique(), name=knob), places_of(at)

@@ -32,7 +32,7 @@ def check_column(frame: pd.DataFrame, column: Hashable) -> None:
         raise PhaseError(
             f"fit_phases needs a pandas DataFrame of trials, not {type(frame).__name__}."
         )
-    count = int((frame.columns == column).sum())
+    count = [*frame.columns].count(column)
     if count == 0:
         known = [str(name) for name in frame.columns]
         seen = (

@@ -1,8 +1,10 @@
 """How a sweep tells how far it is: one line that moves on a terminal, plain lines now and then
 elsewhere."""
 
+import contextlib
 import os
 import sys
+import textwrap
 import time
 from pathlib import Path
 from typing import TextIO
@@ -75,7 +77,7 @@ class BarProgress(Progress):
 
     def note(self, sentence: str) -> None:
         """Print lines beside the bar."""
-        self._bar.write(visible(sentence), file=self._bar.fp)
+        self._bar.write(self._fitted(sentence), file=self._bar.fp)
 
     def clear(self) -> None:
         """Take the bar away until it is drawn again."""
@@ -85,7 +87,16 @@ class BarProgress(Progress):
         """Remove the bar and leave one line."""
         self._bar.close()
         if sentence:
-            print(visible(sentence), file=self._bar.fp)
+            print(self._fitted(sentence), file=self._bar.fp)
+
+    def _fitted(self, sentence: str) -> str:
+        """A sentence in lines of the terminal that are broken between words."""
+        with contextlib.suppress(OSError, ValueError):
+            columns = os.get_terminal_size(self._bar.fp.fileno()).columns
+            return textwrap.fill(
+                visible(sentence), columns, break_long_words=False, break_on_hyphens=False
+            )
+        return visible(sentence)
 
 
 class LineProgress(Progress):
