@@ -54,7 +54,7 @@ REFUSED = {
         ({"response": 5}, "no column '5'"),
         ({"goal": "fastest"}, "The goal is 'fastest'; it must be 'min' or 'max'"),
         ({"by": ["nosuch"]}, "no column 'nosuch'"),
-        ({"threshold": 5}, "The threshold is 5; give a fraction above 0 and up to 1"),
+        ({"threshold": 5}, "The threshold is 5; give a fraction from above 0 to 1"),
         ({"confidence": "x"}, "The confidence is 'x'"),
     ],
     "explore": [

@@ -146,5 +146,5 @@ def test_a_phase_may_reach_to_no_limit():
 def test_what_was_found_says_what_was_claimed():
     claim = {"scaling": {"from": 1, "to": 4, "at_least": 0.5}}
     (judged,) = judge([parse_claim(claim)], planted(capped))
-    assert judged.claim == "{scaling: {at_least: 0.5, from: 1.0, to: 4.0}}"
+    assert judged.claim == "with 4 threads it is at least 2 times as good as with 1 thread"
     assert "claimed: at least 2 times" in judged.found
