@@ -204,7 +204,7 @@ class ClusterScene(Scene):
         return self.cluster.kubectl("--namespace", self.namespace, *arguments, given=given)
 
     def get(self, *arguments: str) -> Any:
-        return json.loads(self.kubectl("get", "--output=json", *arguments))
+        return json.loads(self.kubectl("get", "--output=json", "--show-managed-fields", *arguments))
 
     def objects(self, kind: str) -> set[str]:
         """Names of objects of a kind that are to stay."""
