@@ -236,6 +236,7 @@ def file_size_limited(scene: Scene) -> None:
     run = scene.run()
     size = run.journal_file.stat().st_size if run and run.journal_file.exists() else 0
     most = int(size * scene.draw.random() * 1.5) + scene.draw.randrange(20_000)
+    most = max(most, 1_000)  # what is printed goes to a file too
     scene.ended(scene.start(Arming(limits=((resource.RLIMIT_FSIZE, most),))), codes={0, 3, 4})
 
 

@@ -123,9 +123,10 @@ class _Chapter:
 
 
 def _computed(chapters: Iterable[_Chapter]) -> str:
-    """The first paragraph in Markdown that a cell computed; empty without any."""
+    """The first paragraph in Markdown that a cell computed, without its emphasis; empty without
+    any."""
     shown = (part for chapter in chapters for part in chapter.shown if isinstance(part, Markdown))
-    return next((part.source.partition("\n\n")[0] for part in shown), "")
+    return next((part.source.partition("\n\n")[0].strip("*") for part in shown), "")
 
 
 def _headed(cells: Iterable[Any]) -> tuple[tuple[str, str], list[Any]]:
