@@ -110,7 +110,8 @@ class Explorer:
             self.model.plot(ax, advice=self._advice)
             figure.savefig(picture := io.BytesIO(), dpi=DOTS_AN_INCH)
         plt.close(figure)
-        return Image(picture.getvalue(), alt=f"{phases_text(self.model)}. {self.said}")
+        said = f"{self._source.name}: {phases_text(self.model)}. {self.said}"
+        return Image(picture.getvalue(), alt=said.removeprefix(": "))
 
     def _ipython_display_(self) -> None:
         import ipywidgets as w
