@@ -21,7 +21,6 @@ from typing import ClassVar
 
 from deadzone.visible import visible
 
-EXIT_OK = 0
 EXIT_USAGE = 2
 EXIT_STOPPED = 3
 EXIT_UNAVAILABLE = 4

@@ -1,20 +1,17 @@
-"""Limits of a process that was there before the sweep: put in force, and given back."""
+"""Limits of a process that was there before the sweep.
+
+Its CPU and memory limit is put in force in its control group, read back, and given back whatever
+happens. Where it shares its group with other processes, it is moved to one of its own for the time
+of the sweep.
+"""
 
 import itertools
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from deadzone.errors import system_reason
-from deadzone.plugins import (
-    Level,
-    TargetError,
-)
-from deadzone.run.targets.limits.base import (
-    PERIOD_US,
-    as_bytes,
-    as_cores,
-    group_name,
-)
+from deadzone.plugins import Level, TargetError
+from deadzone.run.targets.limits.base import PERIOD_US, as_bytes, as_cores, group_name
 from deadzone.run.targets.limits.cgroup_v1 import CgroupV1, v1_homes
 from deadzone.run.targets.limits.cgroup_v2 import UNIFIED, CgroupV2, own_v2_group
 from deadzone.run.targets.limits.inhabited import Group, inhabitants

@@ -1,9 +1,5 @@
 """What belongs to a trial although it did not start it: found by unit, process, port, pid file,
 control group, container or pod, read at the trial's moments, limited, given back.
-
-Its CPU and memory limit is put in force in its control group, read back, and given back whatever
-happens. Where it shares its group with other processes, it is moved to one of its own for the time
-of the sweep.
 """
 
 import itertools

@@ -35,12 +35,13 @@ def examined(
     """Every setting of an experiment, in the light of what is wrong with it.
 
     accept: reasons for findings that are meant, by key. rows: that the answer rests on, by default
-    all of its table. how: see `answer`. Raises PhaseError for what is no table of trials.
+    all of its table but levels that fail too often. how: see `answer`. Raises PhaseError for what
+    is no table of trials.
     """
     table = seen.table if rows is None else rows
     if seen.knob in seen.table and is_untrusted(seen.table, seen.knob):
         table, how["keep_untrusted"] = answering(table, seen.knob), True
-    if seen.knob in table:
+    if rows is None and seen.knob in table:
         kept = without_barred(table, seen.knob, seen.response, barred_levels(seen))
         table = kept if kept[seen.knob].nunique() > 1 else table
     result = answer(table, seen.knob, seen.response, seen.goal, by=seen.by, **how)

@@ -254,29 +254,10 @@ def fit_phases(
     k: int | None = None,
     **how: Unpack[CurveSettings],
 ) -> PhaseModel:
-    """Find the phases of a response curve: where the knob pays, stalls, breaks through, or hurts.
+    """The phases of the curve in a table, without what is wrong with the experiment behind it.
 
-    frame: one row a trial. Columns used where present: `trial`, `block`, `started_at` (run order),
-        `status` (only "ok" is analysed), `warmup` (left out where true), `trusted` (left out where
-        false unless keep_untrusted).
-    knob: column of the levels, 3 to 2,000 numbers, or the word "none" for no limit; rows without a
-        level or a response are left out, and `warnings` say how many; other words and, beside
-        positive numbers, 0 stand apart: they are in no phase, and a recommendation compares them by
-        their own trials. Negative ones make the scale an interval scale (see `KnobAxis`).
-    response: column of a positive quantity in one unit. goal: "min" (a time) or "max" (a
-    throughput), by default what its name or the unit of its cells says. thresholds: where one label
-    ends and the next begins. certainty: coverage of all intervals. correct_drift: subtract a
-    significant drift over the run; it is reported either way. scale: of the knob, by default what
-    its levels suggest. k: what a K alone stands for in its levels, 1000 or 1024, by default what
-    the numbers beside it suggest. at: where single levels stand, by level: a number, or "apart" for
-    a word such as off (a lone -1 beside positive levels is one unless it is put at -1).
-
-    The curve is a continuous broken power law (Muggeo 2003). Joints, labels, elasticities, outliers
-    and noise are inferred together: the posterior over all segmentations is summed exactly on a
-    grid by dynamic programming (after Fearnhead 2006 and Fearnhead, Maidstone and Letchford 2019),
-    so no random numbers are drawn and the same table always gives the same model.
-
-    Raises PhaseError, with what to do about it, where the table cannot be analysed.
+    Parameters, method and errors: see `deadzone.analysis.findings.fitting.fit_phases`, which users
+    call.
     """
     sample = prepare(frame, knob, response, goal, keep_untrusted, scale, k, at)
     return fit_curve(sample, knob, response, goal, **how)

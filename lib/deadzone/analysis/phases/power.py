@@ -1,11 +1,10 @@
-"""How many replicates would tell two settings apart, and how many more make an estimate surer.
+"""How many replicates would tell two settings apart.
 
 The usual power calculation of a one-sided t test (Cohen 1988, Statistical Power Analysis, chapter
 2), on the scale of ln(response), with the level of the test divided by the number of comparisons
 (Bonferroni), so that it matches the family-wise level of the set of best settings.
 """
 
-import math
 from bisect import bisect_left
 
 from deadzone.analysis.hypothesis_tests.holm import CONFIDENCE
@@ -20,12 +19,6 @@ the noise."""
 MOST_REPLICATES = 100_000
 """More is not practical; the answer is then that no sensible number of replicates would
 do."""
-
-
-def further_trials(n: int, times: float) -> int:
-    """Trials beside n of a setting that make its standard error so many times smaller: it shrinks
-    with their root. times: >= 1. Returns at least 1."""
-    return max(math.ceil(n * (times**2 - 1)), 1)
 
 
 def replicates_to_tell(

@@ -28,13 +28,12 @@ STILL_USED_CORES = 1e-9
 class Usage:
     """CPU that the container used while it worked, as quantiles over time.
 
-    cores: by percentile. mean_cores: over the time. n_trials: how many trials they rest on.
+    cores: by percentile. n_trials: how many trials they rest on.
     sampled: True from readings during the trials, False from each trial's mean, which hides its
     peaks.
     """
 
     cores: dict[int, float]
-    mean_cores: float
     n_trials: int
     sampled: bool
 
@@ -80,10 +79,9 @@ def usage(run: RunFolder, levels: Mapping[str, Level], trials: pd.DataFrame) -> 
     if is_sampled:
         quantiles = np.quantile(cores, shares, weights=seconds, method="inverted_cdf")
     else:
-        cores, seconds = trials[["cpu_efficiency", "wall_s"]].to_numpy(float).T
-        quantiles = np.quantile(cores, shares)
+        quantiles = np.quantile(trials["cpu_efficiency"].to_numpy(float), shares)
     at = dict(zip(REQUEST_PERCENTILES, map(float, quantiles), strict=True))
-    return Usage(at, float(np.average(cores, weights=seconds)), len(trials), is_sampled)
+    return Usage(at, len(trials), is_sampled)
 
 
 def _only(study: str, factor: str, trials: pd.DataFrame) -> Level:
