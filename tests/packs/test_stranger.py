@@ -113,7 +113,7 @@ def test_a_pack_of_a_stranger_is_in_the_schema_in_doctor_and_in_a_report(deadzon
     answer = json.loads(
         deadzone("run", "sqlite-insert", "--json", or_else=EXIT_FINDING).splitlines()[-1]
     )
-    trials = pd.read_csv(StringIO(deadzone("export", "sqlite-insert/latest", "--format", "csv")))
+    trials = pd.read_csv(StringIO(deadzone("export", "sqlite-insert/latest")))
     assert len(trials) == 16 and set(trials["tables"]) == {1.0}
     assert "sqlite-insert" in Path(answer["report"]).read_text()
 
