@@ -132,6 +132,7 @@ def test_it_speaks_korean(alone):
     assert alone("python", "-c", said) == "디스크\n"
 
 
+@pytest.mark.night
 def test_what_it_declares_is_all_that_it_needs(alone):
     """The other tests here run with nothing else; pip finds nothing missing, of a wrong version, or
     at odds."""
@@ -145,6 +146,7 @@ def test_what_it_declares_is_all_that_it_needs(alone):
     assert there.startswith("ModuleSpec") and there.endswith(" None\n")
 
 
+@pytest.mark.night
 def test_try_then_run_of_the_saved_study_then_its_recommendation_in_an_empty_folder(alone):
     line = ("try", "-L", "n", "1,2,3", "-r", "2", "--save", "my.yaml", "--", "sleep", "0.{n}")
     assert "Run: deadzone/runs/sleep-n/" in alone("deadzone", *line, or_else=EXIT_FINDING)
@@ -187,6 +189,7 @@ def repository(alone):
     return folder
 
 
+@pytest.mark.night
 def test_a_repository_of_ones_own_runs_its_notebooks_on_a_schedule(alone, repository):
     [run] = (repository / "data" / "runs" / "gzip-level").iterdir()
     assert (run / "trials.parquet").is_file()

@@ -35,6 +35,7 @@ def test_a_million_trials_are_fitted_and_it_is_said_how_many():
     assert outliers["response"].tolist() == frame["wall_s"].to_numpy()[rows].tolist()
 
 
+@pytest.mark.night
 def test_what_more_rows_cost_is_some_medians_of_the_levels():
     def cpu_s(work, frame):
         start = time.process_time()

@@ -61,6 +61,7 @@ def test_interrupted_it_cleans_up_and_keeps_the_trials(study, start, home):
     assert not groups_of(measuring)
 
 
+@pytest.mark.night
 def test_a_run_whose_phases_moved_says_so_with_an_exit_code_of_its_own(
     study, deadzone, home, write_study
 ):
@@ -117,6 +118,7 @@ def test_what_is_wrong_is_told_as_by_the_sweep(study, deadzone, home, arguments,
     assert not list_runs(home / "data" / "runs")
 
 
+@pytest.mark.night
 def test_the_notebook_that_the_study_asks_for_analyses_the_run(
     notebooks, write_study, deadzone, home
 ):

@@ -49,12 +49,14 @@ def hidden():
     return run
 
 
+@pytest.mark.night
 def test_tables_are_fitted_and_compared(hidden):
     fitted = hidden("fit", str(TABLE), "--knob", "cpu_limit", "--response", "wall_s", "--json")
     assert fitted.returncode == 0 and '"recommendation"' in fitted.stdout
     assert hidden("compare", str(TABLE), str(TABLE), "--response", "wall_s").returncode == 0
 
 
+@pytest.mark.night
 def test_a_stored_run_is_reported(hidden, tmp_path):
     home = new_repository(tmp_path / "repository")
     run = write_run(home)

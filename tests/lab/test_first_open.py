@@ -6,7 +6,7 @@ import nbformat
 import pytest
 from nbclient import NotebookClient
 
-FOR_EACH_CHANGE = ("phases", "pods")
+FOR_EACH_CHANGE = ("phases",)
 NOTEBOOKS = Path(__file__).resolve().parents[2] / "notebooks"
 OPENED = ("compare", "explore", "phases", "pods", "start")
 """Those that show runs; the sweep is executed in tests/lab/test_jupyterlab.py, the published

@@ -108,6 +108,7 @@ def test_two_plots_in_a_row_are_both_drawn_and_a_cell_is_edited_and_executed_on(
         picture(page, "two-plots", tmp_path)
 
 
+@pytest.mark.night
 def test_a_sweep_shows_its_bar_in_place_is_interrupted_and_goes_on(
     server, chromium, home, write_study, tmp_path
 ):

@@ -10,6 +10,7 @@ from notebooks.executed import Executed
 from notebooks.load_runs import pool_run
 
 
+@pytest.mark.night
 def test_the_smallest_pool_that_was_planted_is_the_verdict(tmp_path):
     folder = pool_run(tmp_path, per_second=30).folder
     with Executed("load_test", source=str(folder)) as executed:
@@ -71,6 +72,7 @@ def test_a_load_test_whose_trials_all_failed_says_how():
         capacity(trials, "workers", "rate", response="latency_p99_ms")
 
 
+@pytest.mark.night
 def test_what_an_objective_allows_many_times_over_is_no_harm(tmp_path):
     """The curves that turn back at every rate where 100 ms are allowed; where 5000 are, 400 in
     place of 140 harm nobody."""

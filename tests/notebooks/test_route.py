@@ -33,6 +33,7 @@ def repository(tmp_path):
     return folder
 
 
+@pytest.mark.night
 def test_papermill_nbconvert_and_publish_work_as_from_a_crontab_in_another_folder(
     repository, tmp_path
 ):

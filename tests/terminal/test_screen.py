@@ -74,6 +74,7 @@ def test_details_tell_every_sentence_and_quiet_the_setting_and_doubts_alone(in_t
     assert all("more doubt" in line for line in others), others
 
 
+@pytest.mark.night
 def test_on_a_dumb_terminal_and_without_colour_the_same_is_told(in_terminal):
     dumb = in_terminal(*SWEEP, *PROGRAM, TERM="dumb")
     assert dumb.end() == 0
@@ -214,6 +215,7 @@ trust: {max_foreign_cpu: 99, max_steal: 99, max_pressure: 1, max_clock_drift: 99
 """
 
 
+@pytest.mark.night
 def test_run_sweep_recommend_and_compare_leave_a_clear_screen(in_terminal, tmp_path):
     """One folder, one study: its report, a second run, what it recommends, and both runs beside
     each other."""

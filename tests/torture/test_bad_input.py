@@ -64,6 +64,7 @@ def test_a_device_is_read_by_no_command_for_it_may_have_no_end(arguments, tmp_pa
     assert "zero" in said.err
 
 
+@pytest.mark.night
 def test_a_small_file_that_stands_for_more_than_memory_holds_is_refused(tmp_path, monkeypatch):
     """Zipped, a thousandth of what it is. Up to the 256 MB that a profile may have it is read,
     which takes that twice."""

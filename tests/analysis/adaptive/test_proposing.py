@@ -134,6 +134,7 @@ def test_the_same_arguments_give_the_same_proposal_in_any_order_of_the_rows():
     assert sorted(propose(shuffled, "n", "wall_s", LEVELS, seed=3).levels) == sorted(once.levels)
 
 
+@pytest.mark.night
 @quick
 @given(st.sampled_from(["typical", "real", "single"]), st.integers(0, 50))
 def test_a_rate_to_maximise_is_proposed_for_as_its_time_to_minimise(tier, seed):

@@ -33,6 +33,7 @@ def test_noise_is_pooled_over_samples():
     assert np.isnan(pooled_noise([np.array([1.0]), np.array([0.0, 1.0])]))
 
 
+@pytest.mark.night
 def test_the_number_finds_the_change_four_times_in_five():
     n = replicates_needed(np.log(1.03), 0.02, 1, 0.95)
     rng = np.random.default_rng(3)

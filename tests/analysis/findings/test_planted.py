@@ -68,9 +68,15 @@ ALONE = {
 }
 
 
-@pytest.mark.parametrize(
-    "mistake", [pytest.param(one, marks=ALONE[one]) if one in ALONE else one for one in NAMED]
-)
+FOR_EACH_CHANGE = ("cache", "drops_items", "hang", "units")
+
+
+def marks_of(mistake):
+    of_night = [] if mistake in FOR_EACH_CHANGE else [pytest.mark.night]
+    return [*of_night, *([ALONE[mistake]] if mistake in ALONE else [])]
+
+
+@pytest.mark.parametrize("mistake", [pytest.param(one, marks=marks_of(one)) for one in NAMED])
 def test_each_planted_mistake_is_named_and_nothing_wrong_is_recommended(mistake, swept, deadzone):
     from deadzone.errors import SweepError
 

@@ -280,6 +280,7 @@ def test_the_probability_that_a_setting_is_a_good_one_is_stated():
     assert f"{round(100 * few.chosen['within'])} % sure to be within 3 % of the best" in few.reason
 
 
+@pytest.mark.night
 def test_a_stated_probability_is_how_often_a_setting_is_good():
     """Of forty rough plateaus: at most a level above the true edge, and at most 7 % worse than
     it."""

@@ -45,6 +45,7 @@ def io_limits(disk):
         pytest.skip(f"I/O cannot be limited on this machine ({error})")
 
 
+@pytest.mark.night
 @pytest.mark.alone("it measures bytes a second under a limit")
 def test_the_curve_bends_where_the_limit_of_calls_gives_way_to_that_of_bytes(
     disk_study, sweep, io_limits

@@ -62,6 +62,7 @@ def pools(write_study):
     return write
 
 
+@pytest.mark.night
 @pytest.mark.alone("it measures response times at a rate")
 def test_a_pool_that_is_too_small_starves_its_broadcasts(pools, sweep, traces, alive):
     study = pools({"pool_size": [1, 8], "rate": [150]})

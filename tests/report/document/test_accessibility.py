@@ -90,6 +90,7 @@ def test_words_in_tables_are_not_broken_inside(browser, written):
     assert heights and set(heights) == {1}
 
 
+@pytest.mark.night
 def test_the_index_is_as_accessible(browser, tmp_path):
     axe = pytest.importorskip("axe_core_python.sync_playwright").Axe()
     told = ("A title", "Best: 2 cores.", "2026-03-05T10:00:00+00:00", "here", "en", "A curve.")

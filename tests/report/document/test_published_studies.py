@@ -28,6 +28,7 @@ def test_the_five_studies_have_a_notebook_each():
     assert sorted(published_studies()) == STUDIES
 
 
+@pytest.mark.night
 def test_a_study_is_published_twice_with_the_same_bytes_and_names_its_document(reports):
     """Its verdict is a sentence that a cell computed."""
     (folder,) = publish_reference(["disk-io"])

@@ -77,6 +77,7 @@ def test_the_last_trials_cost_no_more_than_the_first(emulated, design):
     assert min(costs[-third:]) < 1.25 * min(costs[:third])  # neighbours only add
 
 
+@pytest.mark.night
 def test_no_trial_stays_in_memory(emulated):
     tracemalloc.start()
     try:

@@ -32,6 +32,7 @@ def measured(write_study):
     return run_sweep(opened.plan, opened.run).trials()
 
 
+@pytest.mark.night
 def test_quota_pays_up_to_the_cores_and_is_a_plateau_beyond(quota, write_study):
     trials = undisturbed(lambda: measured(write_study), mostly_untrusted, attempts=2)
     sound = trusted(trials)

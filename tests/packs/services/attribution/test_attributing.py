@@ -204,6 +204,7 @@ def test_the_parts_always_add_up_to_the_slowdown(cause, n, seed, noise):
     )
 
 
+@pytest.mark.night
 @given(causes, st.integers(0, 10_000), st.randoms(use_true_random=False))
 def test_the_order_of_rows_and_the_names_of_environments_change_nothing(cause, seed, order):
     table = trials({"slow": PLANTED[cause], "fast": FAST}, n=7, seed=seed)
@@ -218,6 +219,7 @@ def test_the_order_of_rows_and_the_names_of_environments_change_nothing(cause, s
     )
 
 
+@pytest.mark.night
 @given(causes, st.integers(0, 10_000), st.sampled_from([10.0, 100.0]))
 def test_a_slower_clock_changes_no_verdict(cause, seed, factor):
     table = trials({"slow": PLANTED[cause], "fast": FAST}, n=7, seed=seed)
@@ -231,6 +233,7 @@ def test_a_slower_clock_changes_no_verdict(cause, seed, factor):
     np.testing.assert_allclose(one.waterfall["share"], other.waterfall["share"], atol=1e-9)
 
 
+@pytest.mark.night
 def test_errors_in_both_directions_are_rare():
     wrong = decided = 0
     # a tenth of 0.46 s and 15.5 ms, the margin: neither holds

@@ -34,6 +34,7 @@ def trials_of(quota, causes, tmp_path_factory):
     )
 
 
+@pytest.mark.night
 @pytest.mark.parametrize("cause", CAUSES)
 def test_the_planted_cause_is_named(cause, causes, trials_of):
     if cause not in causes:

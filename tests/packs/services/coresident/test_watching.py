@@ -142,6 +142,7 @@ def test_a_server_that_is_started_before_each_trial_is_looked_up_then(tmp_path, 
     assert (trials["server_threads"] >= 1).all()
 
 
+@pytest.mark.night
 @pytest.mark.alone("it measures the CPU of a server and of its neighbours")
 def test_a_postgresql_that_is_up_stands_beside_pgbench(write_study, sweep):
     postgres_programs()
