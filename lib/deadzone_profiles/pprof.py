@@ -19,6 +19,13 @@ from deadzone_profiles.model import Profile, ValueType, package_of
 
 DAMAGED = "the protobuf is truncated or corrupt"
 
+EXPECTED = (
+    "a profile is pprof's protobuf, gzip or plain, or folded stacks (`a;b;c 42`). `pprof -proto` "
+    "makes the first of other profiles, `stackcollapse-perf.pl` the second of what `perf script` "
+    "prints; pages of pprof are fetched without `debug=`"
+)
+"""Said of every file that is no profile."""
+
 UNKNOWN_CODE = "[unknown]"
 
 Value = TypeVar("Value")
@@ -54,7 +61,7 @@ def parse_pprof(content: bytes, source: str = "profile") -> Profile:
         file.ParseFromString(content)
         return _profile(file, source)
     except DecodeError as error:
-        raise ProfileError(f"{source}: {DAMAGED}") from error
+        raise ProfileError(f"{source}: {DAMAGED}; {EXPECTED}.") from error
     except ProfileError as error:
         raise ProfileError(f"{source}: {error}") from error
 
@@ -73,7 +80,7 @@ def _profile(file: Any, source: str) -> Profile:
         return tuple(ValueType(string(message.type), string(message.unit)) for message in messages)
 
     if not (kinds := value_types(file.sample_type)):
-        raise ProfileError("it declares no sample type, so it is no profile of pprof.")
+        raise ProfileError(f"it declares no sample type; {EXPECTED}.")
     frames_of, names, unnamed = _locations(file, string)
     values, offsets, frames = _samples(file, len(kinds), frames_of)
     hidden = string(file.drop_frames) if strings else ""

@@ -22,7 +22,7 @@ from deadzone.errors import ProfileError
 from deadzone.plugins import did_you_mean
 from deadzone_profiles.capturing import GZIP, MOST_BYTES
 from deadzone_profiles.model import SAMPLES, Profile, ValueType, package_of
-from deadzone_profiles.pprof import parse_pprof
+from deadzone_profiles.pprof import EXPECTED, parse_pprof
 
 LINE = re.compile(r"(?P<stack>.*\S|)\s+(?P<count>\d{1,18})\s*")
 NO_STACK = "[no stack]"
@@ -34,44 +34,10 @@ UNNAMED = re.compile(r"\[?(unknown|0x[0-9a-fA-F]+)\]?")
 CPU = ValueType("cpu", "nanoseconds")
 NANOSECONDS = 1_000_000_000
 
-TEXT_FORM = re.compile(
-    rb"\s*(heap profile: |goroutine profile: |--- "
-    rb"(mutex|contention|threadcreate|cpu|block)|threadcreate profile: )"
-)
-"""How net/http/pprof begins its pages for people."""
-
 CONTROL = re.compile(rb"[\x00-\x08\x0b\x0c\x0e-\x1f]")
 """Bytes that no text has; the head of every protobuf profile has some."""
 
 HEAD_BYTES = 1 << 16
-
-LEGACY_CPU = bytes([*[0] * 8, 3, *[0] * 15])
-"""Its first words, of 8 bytes: 0, the 3 that follow the header, and its version 0."""
-
-OTHER_KINDS = {
-    b"\x7fELF": "a program",
-    b"\x89PNG": "a PNG image",
-    b"%PDF": "a PDF",
-    b"PK\x03\x04": "a ZIP archive",
-    b"BZh": "compressed with bzip2",
-    b"\xfd7zXZ": "compressed with xz",
-    b"(\xb5/\xfd": "compressed with zstd",
-    LEGACY_CPU: "a legacy CPU profile of gperftools; `pprof -proto PROGRAM FILE > FILE.pb.gz` "
-    "converts it",
-    b"PERFILE2": "raw data of perf; run `perf script | stackcollapse-perf.pl` on it",
-    b"Showing nodes": "a list that pprof printed; `pprof -proto` writes a profile",
-    b'{"': "JSON",
-    b"<!": "a page of HTML",
-    b"<html": "a page of HTML",
-    b"<?xml": "XML",
-    b"go 1.": "an execution trace of Go; `go tool trace -pprof=sync` makes profiles of it",
-}
-"""How files begin that are taken for profiles by mistake."""
-
-EXPECTED = "a profile is pprof's protobuf (gzip or plain) or folded stacks (`a;b;c 42`)"
-
-HEAD_OF_SAMPLE = re.compile(r"\S.*\s\d+\.\d+:\s+.*:\S*\s*")
-"""How a sample begins in what `perf script` prints."""
 
 TWO_COUNTS = re.compile(r"\S.* \d+ \d+\s*")
 
@@ -91,12 +57,8 @@ def parse_folded(text: str, source: str = "profile") -> Profile:
             continue
         match = LINE.fullmatch(line)
         if not match:
-            shown = line if len(line) <= 60 else line[:57] + "..."
-            hint = " `stackcollapse-perf.pl` makes such of what `perf script` prints."
             raise ProfileError(
-                f"{source}, line {number}: {shown!r} is no folded stack; a line is functions "
-                "joined by ';', a space and a whole number."
-                f"{hint if HEAD_OF_SAMPLE.fullmatch(line) else ''}"
+                f"{source}, line {number}: {line[:60]!r} is no folded stack; {EXPECTED}."
             )
         stack = (match["stack"] or NO_STACK).split(";")
         frames.extend(index.setdefault(name, len(index)) for name in reversed(stack))
@@ -163,7 +125,6 @@ def parse_profile(content: bytes, source: str = "profile") -> Profile:
     plain = _unzipped(content, source) if content.startswith(GZIP) else content
     if not plain:
         raise ProfileError(f"{source}: the gzip file holds nothing.")
-    _refuse_other_kinds(plain, source)
     text = _as_text(plain)
     return parse_pprof(plain, source) if text is None else parse_folded(text, source)
 
@@ -185,17 +146,6 @@ def _unzipped(content: bytes, source: str) -> bytes:
             f"{source}: it is over {MOST_BYTES >> 20} MB uncompressed, no profile is."
         )
     return plain
-
-
-def _refuse_other_kinds(content: bytes, source: str) -> None:
-    if TEXT_FORM.match(content):
-        raise ProfileError(
-            f"{source}: this is the profile as a page for people; fetch it without `debug=1` or "
-            "`debug=2`."
-        )
-    for beginning, kind in OTHER_KINDS.items():
-        if content.startswith(beginning):
-            raise ProfileError(f"{source}: this is {kind}; {EXPECTED}.")
 
 
 def _as_text(content: bytes) -> str | None:

@@ -10,6 +10,7 @@ from deadzone_profiles.reading import parse_folded, parse_profile, read_profile
 from packs.profiles.making import RECORDED, recorded, write_folded
 
 PERF = b"java 1234/1235 [002] 12345.678901:  1000 cycles:u: \n\t7f1234 memcpy\n"
+LEGACY_CPU = bytes([*[0] * 8, 3, *[0] * 15, 16, 39, *[0] * 14])
 ZIPPED = (RECORDED / "cpu-after-1.pb.gz").read_bytes()
 
 
@@ -20,15 +21,14 @@ ZIPPED = (RECORDED / "cpu-after-1.pb.gz").read_bytes()
         (gzip.compress(b"", mtime=0), "holds nothing"),
         (ZIPPED[:-20], "gzip file is truncated"),
         (ZIPPED[:200] + bytes(100) + ZIPPED[300:], "gzip file is corrupt"),
-        (b"\x7fELF\x02\x01\x01", "this is a program"),
-        (b"\x89PNG\r\n", "a PNG image"),
-        (b'{"traceEvents": []}', "this is JSON"),
-        (b"<!DOCTYPE html><html>404</html>", "a page of HTML"),
-        (b"goroutine profile: total 9516\n", "without `debug=1`"),
-        (b"heap profile: 1: 2 [3: 4] @ heap/1048576\n", "without `debug=1`"),
+        (b"\x7fELF\x02\x01\x01", "a profile is pprof's protobuf"),
+        (b"\x89PNG\r\n", "a profile is pprof's protobuf"),
+        (LEGACY_CPU, "`pprof -proto` makes"),
+        (b"goroutine profile: total 9516\n1 @ 0x43e2ee 0x44\n", "without `debug=`"),
+        (b"heap profile: 1: 2 [3: 4] @ heap/1048576\n", "without `debug=`"),
         (b"main;work 40 30\nmain 2 5\n", "two counts, as of difffolded.pl"),
-        (PERF, "`stackcollapse-perf.pl` makes such"),
-        (b"Showing nodes accounting for 80ms, 100% of 80ms total\n", "`pprof -proto` writes"),
+        (PERF, "`stackcollapse-perf.pl`"),
+        (b"Showing nodes accounting for 80ms, 100% of 80ms total\n", "`pprof -proto` makes"),
         (b"main;work\n", "line 1: 'main;work' is no folded stack"),
         (b"main;work 3\nmain;rest 1.5\n", "line 2"),
         (b"knob,seconds\n1,2\n", "no folded stack"),
@@ -92,8 +92,3 @@ def test_a_pprof_profile_as_folded_stacks_has_the_same_sums():
 def test_an_unknown_value_is_refused_with_those_there_are():
     with pytest.raises(ProfileError, match=r"only samples, cpu. Did you mean `cpu`"):
         recorded("cpu-before-1").numbers("cpus")
-
-
-def test_a_legacy_profile_of_gperftools_is_refused_with_what_converts_it():
-    with pytest.raises(ProfileError, match=r"legacy CPU profile of gperftools; `pprof -proto"):
-        parse_profile(bytes([*[0] * 8, 3, *[0] * 15, 16, 39, *[0] * 14]))
