@@ -115,7 +115,7 @@ class ProfileComparison:
         sides = {"before": self.pair.before, "after": self.pair.after}
         return pd.concat(
             [
-                _stacks(profile).assign(
+                pd.DataFrame({"stack": map(";".join, profile.stacks)}, dtype=object).assign(
                     side=name, profile=i, amount=profile.numbers(side.value) * float(factor)
                 )
                 for name, side in sides.items()
@@ -179,12 +179,6 @@ def _nothing_in_common(functions: pd.DataFrame) -> str:
         before=before,
         after=after,
     )
-
-
-def _stacks(profile: Profile) -> pd.DataFrame:
-    names = np.array(profile.functions, dtype=object)[profile.frames]
-    stacks = np.split(names, profile.offsets[1:-1]) if profile.samples else []
-    return pd.DataFrame({"stack": [";".join(stack[::-1]) for stack in stacks]}, dtype=object)
 
 
 def _several(profiles: Profile | Sequence[Profile]) -> tuple[Profile, ...]:

@@ -8,6 +8,7 @@ function.
 """
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -96,6 +97,13 @@ class Profile:
         """The sum of a value over all samples. Raises ProfileError if the profile has no such
         value."""
         return int(self.numbers(name).sum())
+
+    @property
+    def stacks(self) -> Iterator[list[str]]:
+        """The functions of every sample, the outermost caller first."""
+        names = np.array(self.functions, dtype=object)[self.frames]
+        ends = zip(self.offsets[:-1], self.offsets[1:], strict=True)
+        return (names[start:stop][::-1].tolist() for start, stop in ends)
 
     @cached_property
     def leaves(self) -> np.ndarray:
