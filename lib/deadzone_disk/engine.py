@@ -1,28 +1,17 @@
 """What every engine of the disk workload is asked for, and what it tells of a trial."""
 
 import errno
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from deadzone_disk.specs import DiskSettings
 
-WORDS = {
-    errno.ENOSPC: "no space is left on the disk; make room, or lower workload.file_size",
-    errno.EDQUOT: "the disk quota of this user is used up; lower workload.file_size, or ask for "
-    "more",
-    errno.EFBIG: "the file would be larger than the system allows here (ulimit -f, or the file "
-    "system's own limit); lower workload.file_size",
-    errno.EROFS: "the file system is mounted read-only; name another folder, or mount it for "
-    "writing",
-    errno.EACCES: "this user may not write there; name another folder, or change its owner",
-    errno.EPERM: "this user may not write there; name another folder, or change its owner",
-    errno.EINVAL: "the system refuses the call: with O_DIRECT the block size must be a multiple of "
-    "the device's logical block, and the file system must permit it",
-    errno.EIO: "the device reports an error; look at the kernel's log (dmesg)",
-    errno.ENOENT: "the file is gone; something removed it during the run",
-}
-"""By the system's number of an error."""
+BLOCK_REFUSED = (
+    "the system refuses the call: with O_DIRECT the block size must be a multiple of the device's "
+    "logical block, and the file system must permit it"
+)
 
 
 @dataclass(frozen=True)
@@ -84,7 +73,7 @@ class EngineFailure(Exception):
     """The engine ended without a result; the text says why, as a clause of a trial's error."""
 
 
-def in_words(number: int | None, otherwise: str) -> str:
-    """An error of the system with what to do about it; the system's own words where it is none of
-    these."""
-    return WORDS.get(number or 0, otherwise)
+def in_words(number: int | None, otherwise: str = "") -> str:
+    """An error of the system: what the engine says of it, else the system's own words. What a call
+    past the page cache asks for is added."""
+    return BLOCK_REFUSED if number == errno.EINVAL else otherwise or os.strerror(number or 0)

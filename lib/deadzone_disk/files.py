@@ -192,4 +192,4 @@ def _new_file(path: Path, size: int) -> Iterator[BufferedWriter]:
 def _why(error: OSError) -> str:
     if error.errno == errno.ENOENT:
         return "the folder above it is missing; make it, or name another one"
-    return in_words(error.errno, error.strerror or str(error))
+    return f"{in_words(error.errno)}; name another folder, or make room"

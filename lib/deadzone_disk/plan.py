@@ -85,23 +85,16 @@ def budget_of(
         len(writing) * (study.design.replicates + study.design.warmup) * study.trust.max_attempts
     )
     bound = workload.max_written_bytes
-    if filled > bound:
-        raise StudyError(
-            f"workload.max_written_bytes is {size_text(bound)}, and filling the files alone writes "
-            f"{size_text(filled)}; raise it, or lower workload.file_size or the jobs."
-        )
-    each = workload.trial_bytes or (bound - filled) // max(1, count)
+    each = workload.trial_bytes or max(0, bound - filled) // max(1, count)
     budget = WriteBudget(count, each if count else 0, filled, bound)
     if budget.most > bound:
         raise StudyError(
             f"workload.max_written_bytes is {size_text(bound)}, and this study may write "
             f"{size_text(budget.most)}: {count:,} attempts at trials of {size_text(each)}, and "
             f"{size_text(filled)} to fill the files. Raise the bound, or lower "
-            "workload.trial_bytes, the replicates or trust.max_attempts."
+            "workload.file_size, workload.trial_bytes, the replicates or trust.max_attempts."
         )
-    largest = max(
-        (disk_settings.block_size * disk_settings.jobs for disk_settings in writing), default=0
-    )
+    largest = max((trial.block_size * trial.jobs for trial in writing), default=0)
     if count and each < largest:
         raise StudyError(
             f"workload.max_written_bytes is {size_text(bound)}, which leaves each of {count:,} "

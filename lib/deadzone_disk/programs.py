@@ -130,8 +130,7 @@ class FioEngine:
             raise EngineFailure(f"fio ended without a result: {why}") from error
         if job["error"]:
             lines = [line for line in measurement.stderr.splitlines() if line.startswith("fio: ")]
-            otherwise = lines[-1] if lines else f"fio's error {job['error']}"
-            raise EngineFailure(in_words(job["error"], otherwise))
+            raise EngineFailure(in_words(job["error"], lines[-1] if lines else ""))
         read, write = job["read"], job["write"]
         together = job.get("mixed") if trial.settings.operation == "mixed" else None
         flushes = job.get("sync", {}).get("lat_ns", {})
@@ -209,7 +208,7 @@ class BuiltinEngine:
             why = printed[-1] if printed else f"exit code {measurement.exit_code}"
             raise EngineFailure(f"the built-in engine ended without a result: {why}") from error
         if failure := document.get("failure"):
-            raise EngineFailure(in_words(failure[0], failure[1]))
+            raise EngineFailure(in_words(*failure))
         size, step = trial.settings.block_size, float(document["series_step_s"])
         return EngineAccount(
             elapsed_s=document["elapsed_s"],

@@ -220,9 +220,7 @@ class DiskWorkload(Workload):
                     f"device's logical block ({block}). Use such a size, or direct: off."
                 )
             if number is not None:
-                raise WorkloadError(
-                    f"workload.folder: {self.folder}: {in_words(number, os.strerror(number))}."
-                )
+                raise WorkloadError(f"workload.folder: {self.folder}: {in_words(number)}.")
 
     def _most_blocks(self, settings: DiskSettings) -> int | None:
         """Blocks after which a job stops: writes are bounded, and no file is read twice through the

@@ -93,10 +93,9 @@ class PprofPages:
             raise CaptureError(
                 f"{address} answered {error.code} {error.reason}: {sentence}"
             ) from error
-        except urllib.error.URLError as error:
-            raise CaptureError(f"{address} does not answer: {_reason(error.reason)}") from error
         except (OSError, http.client.HTTPException, ValueError) as error:
-            raise CaptureError(f"{address}: the answer broke off: {_reason(error)}") from error
+            why = _reason(getattr(error, "reason", error))
+            raise CaptureError(f"{address} does not answer: {why}") from error
         if len(content) > MOST_BYTES:
             most = f"{MOST_BYTES >> 20} MB"
             raise CaptureError(f"{address} answered with more than {most}, which no profile has")

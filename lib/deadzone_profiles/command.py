@@ -14,14 +14,17 @@ if TYPE_CHECKING:
     from deadzone_profiles.comparison import ProfileComparison
 
 
-IN_PANDAS = (
-    "profiles.ipynb does it in a few lines of pandas, of a run or of `dz.diff_profiles(BEFORE, "
-    "AFTER).stacks`."
-)
-JUDGED = (
-    "state it as a claim: deadzone claims RUN --add 'latency_p99_ms no worse by 5 % from before to "
-    "after'."
-)
+INSTEAD = {
+    "--period": "divide the numbers of folded stacks by what one sample stands for.",
+    "--gates": "state it as a claim: deadzone claims RUN --add 'latency_p99_ms no worse by 5 % "
+    "from before to after'.",
+    **dict.fromkeys(
+        ("--causes", "--rule", "--ablation", "--before-at", "--after-at", "--project"),
+        "profiles.ipynb does it in a few lines of pandas, of a run or of `dz.diff_profiles(BEFORE, "
+        "AFTER).stacks`.",
+    ),
+}
+"""What to do in place of options that are gone."""
 
 
 @click.command("profile")
@@ -38,19 +41,11 @@ JUDGED = (
     metavar="NAME",
     help="cpu, inuse_space, alloc_space, goroutine, delay, ... [default: the profile's]",
 )
-@gone("--period", "divide the numbers of folded stacks by what one sample stands for.")
-@gone("--causes", IN_PANDAS)
-@gone("--rule", IN_PANDAS)
-@gone("--ablation", IN_PANDAS)
 @click.option(
     "--per", metavar="UNIT", help="Divide by the load, in this unit: stream, request, second, ..."
 )
 @click.option("--load-before", type=float, metavar="N", help="Load of the profiles before.")
 @click.option("--load-after", type=float, metavar="N", help="Load of the profiles after.")
-@gone("--before-at", IN_PANDAS)
-@gone("--after-at", IN_PANDAS)
-@gone("--project", IN_PANDAS)
-@gone("--gates", JUDGED)
 @click.option(
     "--figures",
     type=FILE,
@@ -76,6 +71,10 @@ def command(before: Path, after: Path, **options: Any) -> None:
         data["figures"] = [_write_flame_graph(options["figures"], comparison)]
         texts += data["figures"]
     click.echo(json.dumps(data, allow_nan=False) if options["as_json"] else "\n\n".join(texts))
+
+
+for name, instead in INSTEAD.items():
+    command = gone(name, instead)(command)
 
 
 def _write_flame_graph(folder: Path, comparison: ProfileComparison) -> str:

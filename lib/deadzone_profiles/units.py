@@ -5,42 +5,30 @@ from fractions import Fraction
 from deadzone.language.messages import pgettext
 
 TIME = {
-    "nanoseconds": 1,
-    "ns": 1,
-    "microseconds": 1000,
-    "us": 1000,
-    "milliseconds": 1000000,
-    "ms": 1000000,
-    "seconds": 1000000000,
-    "s": 1000000000,
+    name: 1000**power
+    for power, names in enumerate(
+        (("nanoseconds", "ns"), ("microseconds", "us"), ("milliseconds", "ms"), ("seconds", "s"))
+    )
+    for name in names
 }
 """Nanoseconds of each unit of time that profilers write."""
 
 SPACE = {
-    "bytes": 1,
-    "B": 1,
-    "kilobytes": 1024,
-    "kB": 1024,
-    "KiB": 1024,
-    "megabytes": 1048576,
-    "MB": 1048576,
-    "MiB": 1048576,
-    "gigabytes": 1073741824,
-    "GiB": 1073741824,
+    name: 1024**power
+    for power, names in enumerate(
+        (
+            ("bytes", "B"),
+            ("kilobytes", "kB", "KiB"),
+            ("megabytes", "MB", "MiB"),
+            ("gigabytes", "GiB"),
+        )
+    )
+    for name in names
 }
 """Bytes of each unit of space; in profiles a kilobyte is 1,024 bytes."""
 
 TIME_STEPS = (("ns", 1.0), ("µs", 1e3), ("ms", 1e6), ("s", 1e9))
 SPACE_STEPS = (("B", 1.0), ("KiB", 1024.0), ("MiB", 1024.0**2), ("GiB", 1024.0**3))
-
-SYMBOLS = {
-    "nanoseconds": "ns",
-    "microseconds": "µs",
-    "milliseconds": "ms",
-    "seconds": "s",
-    "bytes": "B",
-}
-"""How a unit is written for people."""
 
 
 def conversion(unit: str, into: str) -> Fraction | None:
@@ -81,4 +69,4 @@ def _scaled(amount: float, base: str, size: float) -> tuple[float, str]:
             fitting = [step for step in steps if size * family[base] >= step[1]]
             symbol, factor = fitting[-1] if fitting else steps[0]
             return amount * family[base] / factor, symbol
-    return amount, "" if base == "count" else SYMBOLS.get(base, base)
+    return amount, "" if base == "count" else base

@@ -69,7 +69,7 @@ def diff_profiles(
             "Give two profiles, one before the change and one after, or a run with profiles."
         )
     first, second = (_profiles(side) for side in (before, after))
-    basis = _basis(first, second, per, load_before, load_after)
+    basis = _basis(per, load_before, load_after, sides=(first, second))
     return compare_profiles(first, second, value, basis)
 
 
@@ -80,36 +80,18 @@ def _profiles(side: Files) -> list[Profile]:
     ]
 
 
-def _basis(
-    before: Sequence[Profile],
-    after: Sequence[Profile],
-    per: str | None,
-    load_before: float | None,
-    load_after: float | None,
-) -> Basis | None:
+def _basis(per: str | None, *asked: float | None, sides: Sequence[list[Profile]]) -> Basis | None:
     """The load of each side; a second is known from the profiles themselves. Raises ProfileError
     where one is missing."""
-    loads = (load_before, load_after)
-    if not per:
-        if loads != (None, None):
-            raise ProfileError(
-                "load_before and load_after (--load-before, --load-after) need per (--per), such "
-                "as stream."
-            )
+    loads = [load for load in asked if load is not None]
+    if not per and not loads:
         return None
-    if per == "second" and loads == (None, None):
-        lengths = [
-            sum(profile.duration_ns for profile in side) / len(side) / 1e9
-            for side in (before, after)
-        ]
-        if not all(lengths):
-            raise ProfileError(
-                "The profiles do not say how long they lasted; give load_before and load_after "
-                "(--load-before, --load-after)."
-            )
-        return Basis(per, *lengths)
-    if load_before is None or load_after is None:
+    if per == "second" and not loads:
+        loads = [sum(p.duration_ns for p in side) / len(side) / 1e9 for side in sides]
+    if not per or len(loads) < 2 or not all(loads):
         raise ProfileError(
-            f"per {per} needs load_before and load_after (--load-before, --load-after)."
+            "per (--per), such as stream, needs load_before and load_after (--load-before, "
+            "--load-after), and they need it; a second needs profiles that say how long they "
+            "lasted."
         )
-    return Basis(per, load_before, load_after)
+    return Basis(per, *loads)

@@ -4,11 +4,10 @@ process."""
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any, Literal
-
-from deadzone.plugins import WorkloadError
+from typing import Literal
 
 ID = "{id}"
 """Stands in a body for the number of the message, by which its answers are recognised."""
@@ -39,9 +38,9 @@ class LoadPlan:
     method: str = "GET"
     headers: dict[str, str] = field(default_factory=dict)
     body: str = ""
-    subscribe: tuple[str, ...] = ()
+    subscribe: Sequence[str] = ()
     send_to: str = ""
-    on_open: tuple[str, ...] = ()
+    on_open: Sequence[str] = ()
     answered_by: Literal["reply", "broadcast"] = "reply"
     reply_contains: str = ""
     broadcast_contains: str = ""
@@ -58,12 +57,5 @@ class LoadPlan:
 
     @classmethod
     def read(cls, path: Path) -> LoadPlan:
-        """The plan in a file. Raises WorkloadError if it is none."""
-        try:
-            parts: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-            parts |= {
-                name: tuple(parts[name]) for name in ("subscribe", "on_open") if name in parts
-            }
-            return cls(**parts)
-        except (OSError, ValueError, TypeError) as error:
-            raise WorkloadError(f"{path}: is no plan of a load: {error}.") from error
+        """The plan in a file that `write` wrote."""
+        return cls(**json.loads(path.read_text(encoding="utf-8")))

@@ -78,7 +78,7 @@ def test_more_than_the_bound_is_asked_for_not_done():
         resolved_disk(study(trial_bytes="100MiB", max_written_bytes="1GiB")).workload.trial_bytes
         == 100 * MIB
     )
-    with pytest.raises(StudyError, match="filling the files alone writes 512 MiB"):
+    with pytest.raises(StudyError, match="and 512 MiB to fill the files"):
         resolved_disk(study(file_size="512MiB"))
     with pytest.raises(StudyError, match="less than one block of 64 KiB"):
         resolved_disk(study(max_written_bytes=16 * MIB + 4096))

@@ -79,12 +79,9 @@ def test_a_snapshot_without_sampling_is_valid_json(deadzone):
         ((BEFORE, "missing.pb.gz"), "cannot be read"),
         ((BEFORE, RECORDED / "README.md"), "no folded stack"),
         ((BEFORE, AFTER, "--value", "inuse_space"), "no value 'inuse_space'"),
-        (
-            (BEFORE, AFTER, "--per", "stream"),
-            "needs load_before and load_after (--load-before, --load-after)",
-        ),
-        ((BEFORE, AFTER, "--load-before", 1), "(--load-before, --load-after) need per (--per)"),
-        ((*HEAP, "--per", "second"), "do not say how long"),
+        ((BEFORE, AFTER, "--per", "stream"), "(--per), such as stream, needs load_before"),
+        ((BEFORE, AFTER, "--load-before", 1), "(--load-before, --load-after), and they need it"),
+        ((*HEAP, "--per", "second"), "needs profiles that say how long"),
     ],
 )
 def test_what_cannot_be_done_is_said_in_a_sentence(deadzone, arguments, says):
