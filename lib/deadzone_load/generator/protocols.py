@@ -1,16 +1,18 @@
 """The protocols of a load as a client speaks them: HTTP/1.1 (RFC 9112), where one response ends and
 whether the connection may be used again; STOMP 1.2 over WebSocket, frames to text and back
-(stomp.github.io, specification 1.2); and WebSocket (RFC 6455): the upgrade, whose answer httptools
-reads, and frames, which websockets does.
+(stomp.github.io, specification 1.2); and WebSocket (RFC 6455), the upgrade and frames, which
+websockets reads.
 """
 
 import re
 from collections.abc import Mapping
 
 import httptools
+from websockets.client import ClientProtocol
+from websockets.exceptions import InvalidStatus
 from websockets.frames import Frame, Opcode
-from websockets.protocol import Protocol, Side, State
-from websockets.utils import accept_key, generate_key
+from websockets.typing import Subprotocol
+from websockets.uri import parse_uri
 
 MOST_HEAD_BYTES = 65_536
 """More than this before the empty line is no head of a response."""
@@ -32,7 +34,7 @@ MOST_MESSAGE_BYTES = 16 * 1024 * 1024
 
 MESSAGES = (Opcode.TEXT, Opcode.BINARY, Opcode.CONT)
 
-SWITCHING = 101
+SUBPROTOCOLS = "Sec-WebSocket-Protocol"
 
 
 class GarbageError(Exception):
@@ -133,22 +135,6 @@ class UpgradeRefusedError(Exception):
     """The server answered the upgrade with another status; the argument is that status."""
 
 
-def upgrade(
-    path: str, host: str, headers: Mapping[str, str], subprotocol: str = ""
-) -> tuple[bytes, bytes]:
-    """The request that asks for a WebSocket, and what the server must answer it with."""
-    key = generate_key()
-    wanted = {
-        "Upgrade": "websocket",
-        "Connection": "Upgrade",
-        "Sec-WebSocket-Key": key,
-        "Sec-WebSocket-Version": "13",
-        **({"Sec-WebSocket-Protocol": subprotocol} if subprotocol else {}),
-        **headers,
-    }
-    return request("GET", path, host, wanted, b""), accept_key(key).encode()
-
-
 def text_frame(payload: bytes) -> bytes:
     """A text message in one frame, masked as a client must."""
     return Frame(Opcode.TEXT, payload).serialize(mask=True)
@@ -157,19 +143,24 @@ def text_frame(payload: bytes) -> bytes:
 class FrameReader:
     """Takes the bytes of a connection, first the answer to the upgrade, then frames.
 
-    is_upgraded: whether the server has agreed. answers: frames (pongs, a close) to be sent back.
-    is_closed: whether the server has said that it closes.
+    is_upgraded: whether the server has agreed. answers: what is to be sent, the request at first,
+    then frames (pongs, a close). is_closed: whether the server has said that it closes.
     """
 
-    def __init__(self, accepted: bytes) -> None:
-        self._accepted = accepted
-        self.is_upgraded = False
-        self.is_closed = False
-        self.answers: list[bytes] = []
-        self._head = httptools.HttpResponseParser(self)
-        self._head_bytes = self._status = 0
-        self._agreed = b""
-        self._frames = Protocol(Side.CLIENT, state=State.OPEN, max_size=MOST_MESSAGE_BYTES)
+    def __init__(self, url: str, headers: Mapping[str, str], subprotocol: str = "") -> None:
+        """url: begins with ws:// or wss://. headers: of the request that asks for a WebSocket."""
+        wanted = headers.get(SUBPROTOCOLS, subprotocol)
+        named = [Subprotocol(name.strip()) for name in wanted.split(",")] if wanted else None
+        self.is_upgraded = self.is_closed = False
+        self._frames = ClientProtocol(
+            parse_uri(url), subprotocols=named, max_size=MOST_MESSAGE_BYTES
+        )
+        asked = self._frames.connect()
+        for name, value in headers.items():
+            asked.headers.pop(name, None)
+            asked.headers[name] = value
+        self._frames.send_request(asked)
+        self.answers = self._frames.data_to_send()
         self._parts: list[bytes] = []
 
     def feed(self, data: bytes) -> list[bytes]:
@@ -177,45 +168,21 @@ class FrameReader:
 
         Raises GarbageError if it is no WebSocket, UpgradeRefusedError if the server declines.
         """
-        if not self.is_upgraded:
-            data = self._read_upgrade(data)
         frames, messages = self._frames, []
         frames.receive_data(data)
-        for frame in frames.events_received():
-            assert isinstance(frame, Frame)
-            if frame.opcode in MESSAGES:
-                self._parts.append(bytes(frame.data))
-                if frame.fin:
+        for event in frames.events_received():
+            if not isinstance(event, Frame):
+                self.is_upgraded = frames.handshake_exc is None
+            elif event.opcode in MESSAGES:
+                self._parts.append(bytes(event.data))
+                if event.fin:
                     messages.append(b"".join(self._parts))
                     self._parts.clear()
-            elif frame.opcode is Opcode.CLOSE:
+            elif event.opcode is Opcode.CLOSE:
                 self.is_closed = True
-        if frames.parser_exc is not None:
-            raise GarbageError from frames.parser_exc
+        if isinstance(frames.handshake_exc, InvalidStatus):
+            raise UpgradeRefusedError(frames.handshake_exc.response.status_code)
+        if problem := frames.handshake_exc or frames.parser_exc:
+            raise GarbageError from problem
         self.answers += filter(None, frames.data_to_send())
         return messages
-
-    def on_header(self, name: bytes, value: bytes) -> None:
-        """Told by the parser of the answer to the upgrade."""
-        if name.lower() == b"sec-websocket-accept":
-            self._agreed = value.strip()
-
-    def on_headers_complete(self) -> None:
-        """Told by the parser of the answer to the upgrade."""
-        self._status = self._head.get_status_code()
-
-    def _read_upgrade(self, data: bytes) -> bytes:
-        """What follows the server's answer; nothing while that is incomplete."""
-        self._head_bytes += len(data)
-        try:
-            self._head.feed_data(data)
-        except httptools.HttpParserUpgrade as switched:
-            self.is_upgraded = self._status == SWITCHING and self._agreed == self._accepted
-            data = data[switched.args[0] :]
-        except httptools.HttpParserError as error:
-            raise GarbageError from error
-        if self._status and self._status != SWITCHING:
-            raise UpgradeRefusedError(self._status)
-        if not self.is_upgraded and (self._status or self._head_bytes > MOST_HEAD_BYTES):
-            raise GarbageError
-        return data if self.is_upgraded else b""

@@ -103,10 +103,15 @@ class WebSocketSession(Session):
         return body
 
     def _on_open(self) -> None:
-        path, host = self.fill(self._address.path), self._address.host_header
-        asked, accepted = protocols.upgrade(path, host, self._plan.headers, self.subprotocol)
-        self._frames = protocols.FrameReader(accepted)
-        self.connection.send(asked)
+        scheme = "wss" if self._address.tls else "ws"
+        url = f"{scheme}://{self._address.host_header}{self.fill(self._address.path)}"
+        self._frames = protocols.FrameReader(url, self._plan.headers, self.subprotocol)
+        self._answer()
+
+    def _answer(self) -> None:
+        for answer in self._frames.answers:
+            self.connection.send(answer)
+        self._frames.answers.clear()
 
     def _receive(self, data: bytes) -> None:
         frames = self._frames
@@ -123,9 +128,7 @@ class WebSocketSession(Session):
         except protocols.GarbageError:
             self.give_up("garbage")
             return
-        for answer in frames.answers:
-            self.connection.send(answer)
-        frames.answers.clear()
+        self._answer()
         if frames.is_closed and not self.is_over:
             self.give_up("closed")
 

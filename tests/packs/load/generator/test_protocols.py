@@ -17,7 +17,6 @@ from deadzone_load.generator.protocols import (
     read_frame,
     request,
     text_frame,
-    upgrade,
     write_frame,
 )
 
@@ -67,7 +66,7 @@ def test_what_is_no_response_is_garbage(data):
 
 @given(st.binary(max_size=300))
 def test_no_bytes_do_more_harm_than_to_be_garbage(data):
-    for feed in (ResponseReader().feed, FrameReader(b"x").feed, upgraded().feed, read_frame):
+    for feed in (ResponseReader().feed, asking().feed, upgraded().feed, read_frame):
         with contextlib.suppress(GarbageError, UpgradeRefusedError):
             feed(data)
 
@@ -78,21 +77,31 @@ def test_a_request_with_a_body_tells_its_length():
     )
 
 
+def asking() -> FrameReader:
+    return FrameReader("ws://localhost/chat", {"X-Token": "1"}, "v12.stomp")
+
+
+def agreed(reader: FrameReader) -> ServerProtocol:
+    """Another implementation, which has agreed to what a reader asked for."""
+    server = ServerProtocol(subprotocols=["v12.stomp"])
+    server.receive_data(b"".join(reader.answers))
+    server.send_response(server.accept(server.events_received()[0]))
+    reader.answers.clear()
+    assert reader.feed(b"".join(server.data_to_send())) == []
+    assert reader.is_upgraded
+    return server
+
+
 def upgraded() -> FrameReader:
-    reader = FrameReader(b"x")
-    reader.is_upgraded = True
+    reader = asking()
+    agreed(reader)
     return reader
 
 
 @pytest.mark.parametrize("length", [0, 1, 125, 126, 65_535, 65_536])
 def test_frames_of_every_length_are_understood_by_another_implementation(length):
-    asked, accepted = upgrade("/chat", "localhost", {"X-Token": "1"}, "v12.stomp")
-    server = ServerProtocol(subprotocols=["v12.stomp"])
-    server.receive_data(asked)
-    server.send_response(server.accept(server.events_received()[0]))
-    reader = FrameReader(accepted)
-    assert reader.feed(b"".join(server.data_to_send())) == []
-    assert reader.is_upgraded
+    reader = asking()
+    server = agreed(reader)
     server.receive_data(text_frame(b"a" * length))
     assert bytes(server.events_received()[0].data) == b"a" * length
     server.send_text(b"b" * length)
@@ -128,10 +137,10 @@ def test_frames_that_no_server_may_send_are_garbage(data):
 
 def test_an_upgrade_that_is_declined_tells_the_status():
     with pytest.raises(UpgradeRefusedError) as refused:
-        FrameReader(b"x").feed(b"HTTP/1.1 403 No\r\n\r\n")
+        asking().feed(b"HTTP/1.1 403 No\r\nContent-Length: 0\r\n\r\n")
     assert refused.value.args == (403,)
     with pytest.raises(GarbageError):
-        FrameReader(b"x").feed(b"HTTP/1.1 101 Yes\r\nSec-WebSocket-Accept: y\r\n\r\n")
+        asking().feed(b"HTTP/1.1 101 Yes\r\nSec-WebSocket-Accept: y\r\n\r\n")
 
 
 def test_a_stomp_frame_is_headers_and_a_null_byte():
