@@ -38,19 +38,18 @@ PERCENTILES = (1, 5, 10, 20, 30, 40, 50, 60, 70, 80, 90, 95, 99, 99.5, 99.9, 99.
 
 
 class Latencies:
-    """Durations of calls in nanoseconds, counted in buckets; the longest and the mean are exact."""
+    """Durations of calls in nanoseconds, in buckets by the shortest of each; longest and mean are
+    exact."""
 
     def __init__(self) -> None:
         self.counts = Counter[int]()
-        self.total = self.number = self.most = 0
+        self.total = self.most = 0
 
     def add(self, duration: int) -> None:
         """Count one call."""
-        shift = max(0, duration.bit_length() - BUCKET_BITS - 1)
-        bucket = (shift << (BUCKET_BITS + 1)) + (duration >> shift)
-        self.counts[bucket] += 1
+        bits = bucket_bits(duration)
+        self.counts[duration >> bits << bits] += 1
         self.total += duration
-        self.number += 1
         if duration > self.most:
             self.most = duration
 
@@ -58,17 +57,17 @@ class Latencies:
         """Add what another process counted."""
         self.counts.update({int(bucket): count for bucket, count in other["counts"].items()})
         self.total += other["total"]
-        self.number += other["number"]
         self.most = max(self.most, other["most"])
 
     def summary(self) -> dict[str, Any]:
         """Calls, their mean, longest and percentiles in nanoseconds, by the names that fio gives
         them."""
-        if not self.number:
+        if not self.counts:
             return {"N": 0}
+        number = self.counts.total()
         return {
-            "N": self.number,
-            "mean": self.total / self.number,
+            "N": number,
+            "mean": self.total / number,
             "max": self.most,
             "percentile": {f"{percent:g}": self.percentile(percent) for percent in PERCENTILES},
         }
@@ -76,19 +75,17 @@ class Latencies:
     def percentile(self, percent: float) -> int:
         """The latency that so many percent of the calls kept: the middle of its bucket, at most the
         longest call."""
-        due, seen = percent / 100 * self.number, 0
-        for bucket in sorted(self.counts, key=lower):
-            seen += self.counts[bucket]
+        due, seen = percent / 100 * self.counts.total(), 0
+        for shortest, calls in sorted(self.counts.items()):
+            seen += calls
             if seen >= due:
-                shift = bucket >> (BUCKET_BITS + 1)
-                return min(self.most, lower(bucket) + ((1 << shift) >> 1))
+                return min(self.most, shortest + ((1 << bucket_bits(shortest)) >> 1))
         return self.most
 
 
-def lower(bucket: int) -> int:
-    """The shortest duration of a bucket."""
-    shift = bucket >> (BUCKET_BITS + 1)
-    return (bucket & ((1 << (BUCKET_BITS + 1)) - 1)) << shift
+def bucket_bits(duration: int) -> int:
+    """The bits in which durations of one bucket differ."""
+    return max(0, duration.bit_length() - BUCKET_BITS - 1)
 
 
 class Job:
@@ -134,7 +131,7 @@ class Job:
             thread.start()
         for thread in threads:
             thread.join()
-        if self.failure is None and self.plan["fsync"] == "end" and self.writes.number:
+        if self.failure is None and self.plan["fsync"] == "end" and self.writes.counts:
             self.timed(lambda: os.fdatasync(self.fd), self.flushes)
 
     def work(self, start_ns: int) -> None:
@@ -155,11 +152,7 @@ class Job:
     def calls(self, start_ns: int, memory: mmap.mmap) -> None:
         deadline = start_ns + int(self.plan["duration_s"] * 1e9)
         step = int(SERIES_STEP_S * 1e9)
-        kind, share, each = (
-            self.plan["operation"],
-            self.plan["read_share"],
-            self.plan["fsync"] == "each",
-        )
+        kind, share, fsync = (self.plan[name] for name in ("operation", "read_share", "fsync"))
         stamps = self.plan["data"] == "random" and self.size >= 8
         reads, writes, flushes = Latencies(), Latencies(), Latencies()
         series = Counter[int]()
@@ -178,18 +171,15 @@ class Job:
             moved = call(self.fd, [memory], offset)
             now = time.monotonic_ns()
             latencies.add(now - began)
-            if each and not reading:
+            if fsync == "each" and not reading:
                 now = self.timed(lambda: os.fdatasync(self.fd), flushes)
             if moved != self.size:
                 raise OSError(errno.EIO, f"a call moved {moved} of {self.size} bytes")
             series[(now - start_ns) // step] += moved
         with self.lock:
-            for ours, theirs in (
-                (self.reads, reads),
-                (self.writes, writes),
-                (self.flushes, flushes),
-            ):
-                ours.merge(vars(theirs))
+            self.reads.merge(vars(reads))
+            self.writes.merge(vars(writes))
+            self.flushes.merge(vars(flushes))
             self.series.update(series)
 
     def timed(self, call: Callable[[], Any], latencies: Latencies) -> int:
@@ -279,12 +269,9 @@ def result(accounts: list[dict[str, Any]]) -> dict[str, Any]:
     calls = Latencies()
     calls.merge(vars(kinds["reads"]))
     calls.merge(vars(kinds["writes"]))
-    began, ended = (
-        min(account["started_ns"] for account in accounts),
-        max(account["ended_ns"] for account in accounts),
-    )
+    ended = max(account["ended_ns"] for account in accounts)
     return {
-        "elapsed_s": (ended - began) / 1e9,
+        "elapsed_s": (ended - accounts[0]["started_ns"]) / 1e9,
         "calls": calls.summary(),
         **{name: latencies.summary() for name, latencies in kinds.items()},
         "series_step_s": SERIES_STEP_S,

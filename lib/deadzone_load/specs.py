@@ -1,7 +1,7 @@
 """The load workload of a study: what is sent, how often, for how long, and by which generator."""
 
 from collections.abc import Iterator
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import Discriminator, Field, Tag
 
@@ -24,6 +24,11 @@ Rate = Annotated[
 
 class LoadWorkloadSpec(WorkloadSpec):
     """A load on a server: requests or messages at a constant arrival rate, or connections."""
+
+    gone: ClassVar = {
+        "broadcast_contains": "reply_contains tells the two apart",
+        "latency_metric": "a trend of the k6 script is a column by its own name",
+    }
 
     kind: Literal["load"] = "load"
     driver: Literal["deadzone", "k6", "locust"] = "deadzone"
@@ -87,9 +92,6 @@ class LoadWorkloadSpec(WorkloadSpec):
     reply_contains: str = ""
     """words that only replies hold; default: the first copy that reaches its sender"""
 
-    broadcast_contains: str = ""
-    """words that only broadcasts hold"""
-
     fan_out: int = Field(default=0, ge=0)
     """broadcasts that each message must cause; 0: not known [count]"""
 
@@ -113,9 +115,6 @@ class LoadWorkloadSpec(WorkloadSpec):
 
     program: str | None = None
     """k6 or locust to run; default: the installed one"""
-
-    latency_metric: str = "http_req_duration"
-    """trend of the k6 script that becomes the latency columns [ms]"""
 
     users: int = Field(default=100, ge=1)
     """virtual users of k6 or Locust [count]"""

@@ -249,7 +249,7 @@ class ScriptedLoad(Workload):
             ended = f"{spec.driver} ended with exit code {measurement.exit_code}"
             return Outcome(failure=f"{ended}: {_last_line(measurement)}")
         try:
-            summary = _k6_row(scratch / SUMMARY, spec.latency_metric) if is_k6 else None
+            summary = _k6_row(scratch / SUMMARY) if is_k6 else None
             row = summary or _locust_row(measurement.stdout)
         except (FormatError, OSError) as error:
             return Outcome(failure=f"{spec.driver} left no summary: {error}")
@@ -271,11 +271,8 @@ def find_program(driver: str, named: str | None = None) -> str:
     raise WorkloadError(f"workload.driver: {named or driver} is not installed here: {how_to_get}")
 
 
-def _k6_row(path: Path, metric: str) -> dict[str, Any]:
+def _k6_row(path: Path) -> dict[str, Any]:
     row = dict(read_k6(path).rows[0])
-    if metric != "http_req_duration":
-        for name in STATISTICS["latency"]:
-            row[f"latency_{name}_ms"] = row.get(f"{metric}_{name}_ms", row.get(f"{metric}_{name}"))
     failed = row.get("errors") or 0
     row["requests"] = (row.get("requests") or row.get("iterations") or 0) - failed
     row["dropped"] = row.get("dropped") or 0

@@ -44,8 +44,7 @@ class Profile:
     distinct names. packages: of each function (see `naming`). period, period_type: one sample is
     taken each `period` of this (10,000,000 ns of CPU), 0 if not stated. duration_ns: how long was
     profiled, 0 for snapshots or if not stated. default_value: the name of the value a reader wants
-    first. unnamed: indices of functions that stand for code without names. warnings: doubts, as
-    sentences.
+    first. unnamed: indices of functions that stand for code without names.
     """
 
     source: str
@@ -60,7 +59,6 @@ class Profile:
     duration_ns: int = 0
     default_value: str = ""
     unnamed: tuple[int, ...] = ()
-    warnings: tuple[str, ...] = ()
 
     @property
     def samples(self) -> int:

@@ -340,9 +340,7 @@ def _doubts(
     before: Sequence[Profile], after: Sequence[Profile], into: ValueType, basis: Basis
 ) -> tuple[str, ...]:
     profiles = (*before, *after)
-    doubts: list[str] = [doubt for profile in profiles for doubt in profile.warnings]
-    if not basis.unit:
-        doubts += _unequal_durations(before, after)
+    doubts = [] if basis.unit else _unequal_durations(before, after)
     if into.name.startswith("alloc_"):
         doubts.append(
             _(

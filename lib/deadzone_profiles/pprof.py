@@ -14,7 +14,6 @@ import numpy as np
 import pandas as pd
 
 from deadzone.errors import ProfileError
-from deadzone.plugins import _
 from deadzone_profiles.model import Profile, ValueType, package_of
 
 DAMAGED = "the protobuf is truncated or corrupt"
@@ -83,7 +82,6 @@ def _profile(file: Any, source: str) -> Profile:
         raise ProfileError(f"it declares no sample type; {EXPECTED}.")
     frames_of, names, unnamed = _locations(file, string)
     values, offsets, frames = _samples(file, len(kinds), frames_of)
-    hidden = string(file.drop_frames) if strings else ""
     return Profile(
         source=source,
         value_types=kinds,
@@ -99,16 +97,6 @@ def _profile(file: Any, source: str) -> Profile:
         duration_ns=file.duration_nanos,
         default_value=string(file.default_sample_type) if strings else "",
         unnamed=tuple(unnamed),
-        warnings=(
-            _(
-                "{source}: the profile asks to hide functions that match {pattern}; they are "
-                "shown.",
-                source=source,
-                pattern=repr(hidden),
-            ),
-        )
-        if hidden
-        else (),
     )
 
 

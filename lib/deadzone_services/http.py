@@ -22,12 +22,10 @@ from deadzone.plugins import (
     check_placeholders,
     fill,
     filled,
-    fresh_folder,
     masked,
     placed,
 )
-from deadzone.run.workloads.base import Place, run_unmeasured
-from deadzone.run.workloads.command import INPUTS, find_number, found_at
+from deadzone.run.workloads.command import find_number, found_at
 from deadzone.run.workloads.ffmpeg import BUNDLED, find_ffmpeg, generated_clip
 from deadzone.study.clip_spec import CLIP
 from deadzone_services.specs import FormFileSpec, HttpWorkloadSpec
@@ -72,7 +70,6 @@ class HttpWorkload(Workload):
         self._folder = folder
         self.responses: tuple[str, ...] = (*MEASURED, *spec.responses)
         self._clip: Path | None = None
-        self._here = Place()
 
     def uses(self, factor: str) -> bool:
         """Whether the factor stands in the address, a header or the body."""
@@ -81,15 +78,14 @@ class HttpWorkload(Workload):
     def check(self, factors: Sequence[str]) -> None:
         """Raise StudyError for a placeholder that is neither a factor nor a file, or a response
         measured already."""
-        check_placeholders(self._spec.templates(), (*factors, CLIP, INPUTS))
-        check_placeholders(self._spec.setup or (), (INPUTS,))
+        check_placeholders(self._spec.templates(), (*factors, CLIP))
         if taken := set(self._spec.responses) & set(MEASURED):
             raise StudyError(
                 f"workload.responses.{taken.pop()} is measured of every request; call it otherwise."
             )
 
     def prepare_sweep(self, scratch: Path) -> dict[str, Any]:
-        """Run the setup, draw the clip where it is used, and see that pycurl is there."""
+        """Draw the clip where it is used, and see that pycurl is there."""
         import pycurl
 
         for header, variable in self._spec.headers_from_env.items():
@@ -99,10 +95,6 @@ class HttpWorkload(Workload):
                     "not set."
                 )
         facts: dict[str, Any] = {"program": "libcurl", "program_version": str(pycurl.version)}
-        if self._spec.setup:
-            inputs = {INPUTS: str(fresh_folder(scratch / INPUTS))}
-            argv = [fill(argument, inputs) for argument in self._spec.setup]
-            run_unmeasured(self._here, "workload.setup", argv, self._folder)
         if CLIP in placed(self._spec.templates()):
             clip = generated_clip(find_ffmpeg(BUNDLED), self._spec.clip)
             self._clip = clip.path
@@ -112,8 +104,7 @@ class HttpWorkload(Workload):
     def prepare_trial(self, levels: Mapping[str, Level], scratch: Path) -> Command:
         """Write down the request for the client. The file is for this user's eyes only, and gone
         with the scratch."""
-        values = {**levels, CLIP: str(self._clip), INPUTS: str(scratch / INPUTS)}
-        request = self._request(values, scratch)
+        request = self._request({**levels, CLIP: str(self._clip)}, scratch)
         path = scratch / "request.json"
         path.unlink(missing_ok=True)
         with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
@@ -136,10 +127,6 @@ class HttpWorkload(Workload):
         return Outcome(
             measured, failure and masked(failure), wall_s=measured.get("total_s"), status=status
         )
-
-    def finish(self) -> str:
-        """End what the setup left running, which is said."""
-        return self._here.left.end()
 
     def _request(self, values: Mapping[str, Level], scratch: Path) -> dict[str, Any]:
         spec = self._spec

@@ -35,7 +35,7 @@ class FormFileSpec(Spec):
     gone: ClassVar = {"filename": "the server is told the file's own name"}
 
     file: Argument
-    """path; {clip} is the generated video, {inputs}/NAME what the setup made"""
+    """path; {clip} is the generated video"""
 
     content_type: str | None = None
     """default: as the file's name says"""
@@ -64,6 +64,7 @@ class HttpWorkloadSpec(WorkloadSpec):
         "keep_alive": "the workload load asks over connections that stay open",
         "expect_100": "a request is sent without asking for leave",
         "connect_timeout_s": "timeout_s bounds the whole request",
+        "setup": "make the file that is uploaded beforehand, and name it in body_file or form",
     }
 
     kind: Literal["http"] = "http"
@@ -91,9 +92,6 @@ class HttpWorkloadSpec(WorkloadSpec):
 
     clip: ClipSpec = Field(default_factory=ClipSpec)
     """the video that {clip} stands for"""
-
-    setup: tuple[Argument, ...] | None = Field(default=None, min_length=1)
-    """argv run once before the sweep, not measured; fills {inputs}"""
 
     answer: AnswerSpec = Field(default_factory=AnswerSpec)
     """what a good answer looks like; any other is a failed trial"""

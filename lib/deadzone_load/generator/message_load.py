@@ -49,7 +49,6 @@ class MessageLoad(WindowedLoad):
         self._body = plan.body or ID
         self._numbered = ID in self._body
         self._reply_mark = plan.reply_contains.encode()
-        self._broadcast_mark = plan.broadcast_contains.encode()
 
     def run(self) -> None:
         """Connect, send everything, and wait for the answers."""
@@ -161,8 +160,6 @@ class MessageLoad(WindowedLoad):
     def _is_reply(self, session: Session, body: bytes, number: int) -> bool:
         if self._reply_mark:
             return self._reply_mark in body
-        if self._broadcast_mark:
-            return self._broadcast_mark not in body
         return self._plan.answered_by == "reply" and number in session.pending
 
     def _answer(self, number: int, due_s: float, now_s: float) -> None:

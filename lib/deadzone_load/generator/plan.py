@@ -43,7 +43,6 @@ class LoadPlan:
     on_open: Sequence[str] = ()
     answered_by: Literal["reply", "broadcast"] = "reply"
     reply_contains: str = ""
-    broadcast_contains: str = ""
     fan_out: int = 0
     timeout_s: float = 10.0
     drain_s: float = 5.0

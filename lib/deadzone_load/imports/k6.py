@@ -20,12 +20,12 @@ from deadzone.plugins import (
     reading,
     text_of,
 )
-from deadzone.store.imports.document import number_in, opened
+from deadzone.store.imports.document import number_in
 
 TOOL, WRITE = "k6", "--summary-export=FILE"
 
-POINTS = re.compile(r'metric_name,|\{"(?:type|metric)":"')
-"""How a stream of points begins, as `--out csv` and `--out json` write one."""
+POINT = re.compile(r'\{"(?:type|metric)":"')
+"""How a stream of points in JSON begins."""
 
 FIGURES = {
     "requests": "http_reqs.count",
@@ -69,17 +69,11 @@ def read_k6(path: Path) -> Results:
 
 
 def _summary(path: Path) -> dict[str, Any]:
-    with opened(path) as file:
-        if POINTS.match(file.readline(100)):
-            raise FormatError(
-                f"{path}: is a stream of k6's points, which is not read; run k6 with {WRITE} and "
-                "import that file."
-            )
     text = text_of(path)
-    if not text.lstrip().startswith("{"):
+    if not text.lstrip().startswith("{") or POINT.match(text):
         raise FormatError(
-            f"{path}: is no result file of k6; what it prints on the screen cannot be read. Write "
-            f"one with {WRITE}."
+            f"{path}: is no summary of k6, but what it prints or a stream of points; run k6 with "
+            f"{WRITE} and import that file."
         )
     document: dict[str, Any] = parse_json(text, path, TOOL)
     if OWN.isdisjoint(document["metrics"]):

@@ -67,14 +67,9 @@ def read_locust(path: Path) -> Results:
 
 
 def _from_csv(text: str, path: Path) -> Results:
-    if "# requests" in text.lstrip().splitlines()[0]:
-        raise FormatError(
-            f"{path}: Locust before 1.0 wrote this; the CSV of Locust 1.0 and later can be read: "
-            "run it again with a newer Locust and --csv."
-        )
     needed = ("Type", "Name", "Request Count", "Failure Count", "Requests/s")
     cut: list[int] = []
-    writer = f"{TOOL}, written with --csv PREFIX to PREFIX_stats.csv"
+    writer = f"{TOOL} 1.0 or later, written with --csv PREFIX to PREFIX_stats.csv"
     lines = csv_table(text, path, writer, needed, cut)
     endpoints = [line for line in lines if line["Name"] != "Aggregated"]
     rows = []

@@ -209,10 +209,10 @@ class CoresidentProcess:
                     raise self._gone(error) from error
                 time.sleep(LOOK_AGAIN_S)
 
-    def _gone(self, error: GoneError) -> GoneError:
+    def _gone(self, error: GoneError, instead: str = "") -> GoneError:
         """Of one that was found before: that it has gone, and who it was."""
         was = f" (it was process {', '.join(map(str, self._roots))})"
-        return GoneError(f"{self._spec} has gone{was}") if self._roots else error
+        return GoneError(f"{self._spec} has gone{instead}{was}") if self._roots else error
 
     @property
     def is_known(self) -> bool:
@@ -227,12 +227,7 @@ class CoresidentProcess:
         account is lost."""
         if self._is_there():
             return
-        gone = self._gone(GoneError(""))
-        try:
-            self.find()
-        except GoneError as error:
-            raise gone from error
-        raise GoneError(str(gone).replace("has gone", "was started again meanwhile"))
+        raise self._gone(GoneError(""), " or was started again meanwhile")
 
     def processes(self) -> tuple[int, ...]:
         """Its processes now."""

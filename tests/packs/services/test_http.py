@@ -294,24 +294,11 @@ def test_placeholders_are_factors_the_service_or_files(tmp_path):
             {"headers_from_env": {"Authorization": "NOT_SET_ANYWHERE"}},
             "NOT_SET_ANYWHERE is not set",
         ),
-        (
-            {"setup": ["sh", "-c", "echo no room; exit 3"]},
-            "failed with exit code 3: sh -c echo no room; exit 3\nno room",
-        ),
-        ({"setup": ["no-such-program"]}, "cannot be started"),
     ],
 )
 def test_what_is_missing_is_told_before_anything_is_sent(request_once, keys, words):
     with pytest.raises(WorkloadError, match=words):
         request_once(**{"url": "http://127.0.0.1:9/", **keys})
-
-
-def test_the_setup_makes_what_is_uploaded(echo, request_once):
-    outcome, said = request_once(
-        f"{echo}/", setup=["sh", "-c", "echo made > {inputs}/upload"], body_file="{inputs}/upload"
-    )
-    assert outcome.failure is None
-    assert json.loads(said)["text"] == "made\n"
 
 
 def test_the_codebook_has_every_column():

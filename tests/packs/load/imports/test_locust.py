@@ -65,5 +65,5 @@ def test_an_older_locust_is_refused_by_its_version(tmp_path):
     path.write_text(
         '"Method","Name","# requests","# failures","Median response time"\n"GET","/",10,0,5\n'
     )
-    with pytest.raises(FormatError, match=r"Locust before 1\.0 wrote this"):
+    with pytest.raises(FormatError, match=r"Locust 1\.0 or later, written with"):
         imported("locust", path)
