@@ -116,10 +116,10 @@ class ProfileComparison:
         return pd.concat(
             [
                 pd.DataFrame({"stack": map(";".join, profile.stacks)}, dtype=object).assign(
-                    side=name, profile=i, amount=profile.numbers(side.value) * float(factor)
+                    side=name, profile=i, amount=profile.numbers(side.value) * float(side.factor)
                 )
                 for name, side in sides.items()
-                for i, (profile, factor) in enumerate(side.parts)
+                for i, profile in enumerate(side.profiles)
             ],
             ignore_index=True,
         )
@@ -219,13 +219,13 @@ def _amounts(side: ProfileSide, sums: Sums, index: Mapping[str, int]) -> Amounts
     profile and numbers of its samples."""
     values = np.zeros((len(index), len(side.profiles)))
     spread = np.zeros_like(values)
-    for column, (profile, factor) in enumerate(side.parts):
+    for column, profile in enumerate(side.profiles):
         place = np.array([index[name] for name in profile.functions], dtype=np.int64)
         own = sums(profile, profile.numbers(side.value))
-        values[:, column] = grouped(own, place, len(index)) * float(factor)
+        values[:, column] = grouped(own, place, len(index)) * float(side.factor)
         if (variance := side.events[column].variance) is not None:
             spread[:, column] = grouped(sums(profile, variance), place, len(index))
-            spread[:, column] *= float(factor) ** 2
+            spread[:, column] *= float(side.factor) ** 2
     return Amounts.of(side, values, spread)
 
 

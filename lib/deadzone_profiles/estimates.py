@@ -122,8 +122,8 @@ class Amounts:
 def total_amounts(side: ProfileSide) -> Amounts:
     """One group, the whole, for every profile of a side; in the unit of the pair."""
     variances = [
-        0.0 if known.variance is None else float(known.variance.sum()) * float(factor) ** 2
-        for known, factor in zip(side.events, side.factors, strict=True)
+        0.0 if known.variance is None else float(known.variance.sum()) * float(side.factor) ** 2
+        for known in side.events
     ]
     return Amounts.of(side, np.array([side.totals]), np.array([variances]))
 

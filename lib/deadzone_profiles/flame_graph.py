@@ -98,8 +98,8 @@ def flame_tree(pair: Pair) -> tuple[FlameNode, ...]:
     """
     root = _Branch()
     for column, side in enumerate((pair.before, pair.after)):
-        for profile, factor in side.parts:
-            amounts = np.abs(profile.numbers(side.value)) * float(factor) / len(side.profiles)
+        for profile in side.profiles:
+            amounts = np.abs(profile.numbers(side.value)) * float(side.factor) / len(side.profiles)
             for stack, amount in zip(profile.stacks, amounts.tolist(), strict=True):
                 root.amounts[column] += amount
                 branch = root

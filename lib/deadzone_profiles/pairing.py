@@ -1,5 +1,5 @@
-"""Making profiles comparable: one value, one unit, one sampling period, one basis; and saying what
-was done.
+"""Two sides of profiles to be compared: of one value, one unit, one sampling period, and one basis;
+what is not is refused.
 
 How many events a sampled profile rests on says how far its sums can be off by chance. A CPU profile
 of 1.05 s at 10 ms a sample is 105 samples. Samples of independent moments are counts after Poisson:
@@ -13,7 +13,7 @@ the events.
 """
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
@@ -21,10 +21,9 @@ from functools import cached_property
 import numpy as np
 
 from deadzone.errors import ProfileError
-from deadzone.language.messages import N_, say
 from deadzone.plugins import _
 from deadzone_profiles.model import SAMPLES, WEIGHTS, Profile, ValueType
-from deadzone_profiles.units import SPACE, TIME, conversion, readable
+from deadzone_profiles.units import SPACE, TIME, readable
 
 COUNTING_VALUES = ("samples", "sample", "count")
 """Names under which profilers keep the number of samples beside another value."""
@@ -139,17 +138,12 @@ class Basis:
 class ProfileSide:
     """The profiles before, or after.
 
-    value: its name, in each. factors: what each one's numbers are multiplied by.
+    value: its name, in each. factor: what their numbers are multiplied by.
     """
 
     profiles: tuple[Profile, ...]
     value: str
-    factors: tuple[Fraction, ...]
-
-    @property
-    def parts(self) -> Iterator[tuple[Profile, Fraction]]:
-        """Every profile with its factor."""
-        return zip(self.profiles, self.factors, strict=True)
+    factor: Fraction
 
     @cached_property
     def events(self) -> tuple[Events, ...]:
@@ -159,22 +153,19 @@ class ProfileSide:
     @property
     def weights(self) -> list[float]:
         """The mean size of an event of each profile, in the unit of the pair."""
-        return [
-            event.weight * float(factor)
-            for event, factor in zip(self.events, self.factors, strict=True)
-        ]
+        return [event.weight * float(self.factor) for event in self.events]
 
     @cached_property
     def totals(self) -> tuple[float, ...]:
         """The total of each profile, in the unit of the pair."""
-        return tuple(float(profile.total(self.value) * factor) for profile, factor in self.parts)
+        return tuple(float(profile.total(self.value) * self.factor) for profile in self.profiles)
 
 
 @dataclass(frozen=True, eq=False)
 class Pair:
     """Profiles that can be compared. unit: of the amounts, such as `nanoseconds per stream`.
 
-    notes: what was done to make them comparable. doubts: what is left; both as sentences.
+    notes: what amounts are divided by. doubts: what is left; both as sentences.
     """
 
     value: ValueType
@@ -208,20 +199,25 @@ def pair_up(
     profiles, divisor = _weighed((*before, *after))
     before, after = profiles[: len(before)], profiles[len(before) :]
     kind = before[0].value_type(None if divisor else value)
-    into = _common_type(profiles, kind)
-    _refuse_other_types(profiles, kind, into)
+    _refuse_other_types(profiles, kind)
     basis = basis or Basis()
     for when, load in (("before", basis.before), ("after", basis.after)):
         if not 0 < load < float("inf"):
             raise ProfileError(f"The load {when} is {load:g}; it must be a positive number.")
-    first = _side(before, kind, into, basis.before)
-    second = _side(after, kind, into, basis.after)
+    first = ProfileSide(before, kind.name, 1 / Fraction(basis.before))
+    second = ProfileSide(after, kind.name, 1 / Fraction(basis.after))
     if not any((*first.totals, *second.totals)):
         raise ProfileError(
             f"The profiles hold no samples of {kind.name}: was the program under load?"
         )
-    unit = f"{into.unit} per {basis.unit}" if basis.unit else into.unit
-    notes, doubts = _notes(profiles, kind, into, basis), _doubts(before, after, into, basis)
+    unit, notes, doubts = kind.unit, (), _doubts(before, after, kind, basis)
+    if basis.unit:
+        unit += f" per {basis.unit}"
+        note = _(
+            "Amounts are per {unit}: {before:count} before and {after:count} after.",
+            **vars(basis),
+        )
+        notes = (note,)
     if divisor:
         weights = _(
             "All numbers are multiples of {divisor:count}: they are weights and no counts of "
@@ -230,7 +226,7 @@ def pair_up(
             divisor=divisor,
         )
         doubts = (weights, *doubts)
-    return Pair(into, unit, first, second, notes, doubts)
+    return Pair(kind, unit, first, second, notes, doubts)
 
 
 def _weighed(profiles: Sequence[Profile]) -> tuple[tuple[Profile, ...], int]:
@@ -252,100 +248,32 @@ def _weighed(profiles: Sequence[Profile]) -> tuple[tuple[Profile, ...], int]:
     return tuple(replace(profile, **called) for profile in profiles), divisor  # type: ignore[arg-type]
 
 
-def _common_type(profiles: Sequence[Profile], kind: ValueType) -> ValueType:
-    """What is compared: the value asked for, or time if samples stand for unequal times."""
-    counting = kind.name in COUNTING_VALUES and kind.unit == "count"
-    if counting and len({_period_ns(profile) for profile in profiles}) > 1:
-        if not all(map(_period_ns, profiles)):
-            raise ProfileError(
-                "One profile states its sampling period and another does not, so samples cannot be "
-                "compared; give folded stacks in time, or compare profiles of one kind."
-            )
-        return ValueType("cpu", "nanoseconds")
-    return kind
-
-
-def _refuse_other_types(profiles: Sequence[Profile], kind: ValueType, into: ValueType) -> None:
+def _refuse_other_types(profiles: Sequence[Profile], kind: ValueType) -> None:
     for profile in profiles:
-        names = [other.name for other in profile.value_types]
-        if kind.name not in names:
+        if kind not in profile.value_types:
+            held = ", ".join(f"{other.name} in {other.unit}" for other in profile.value_types)
             raise ProfileError(
-                f"{profiles[0].source} holds {kind.name} and {profile.source} does not, but "
-                f"{', '.join(names) or 'nothing'}: profiles of different types cannot be compared."
+                f"{profiles[0].source} holds {kind.name} in {kind.unit} and {profile.source} does "
+                f"not, but {held or 'nothing'}: profiles of different types cannot be compared."
             )
-        unit = profile.value_type(kind.name).unit
-        if into == kind and conversion(unit, into.unit) is None:
-            raise ProfileError(
-                f"{profiles[0].source} gives {kind.name} in {kind.unit} and {profile.source} in "
-                f"{unit}: these cannot be converted into each other."
-            )
-
-
-def _side(
-    profiles: Sequence[Profile], kind: ValueType, into: ValueType, load: float
-) -> ProfileSide:
-    factors = tuple(_factor(profile, kind, into) / Fraction(load) for profile in profiles)
-    return ProfileSide(tuple(profiles), kind.name, factors)
-
-
-def _factor(profile: Profile, kind: ValueType, into: ValueType) -> Fraction:
-    if into != kind:
-        return Fraction(_period_ns(profile))
-    return conversion(profile.value_type(kind.name).unit, into.unit) or Fraction(1)
-
-
-def _period_ns(profile: Profile) -> int:
-    """Nanoseconds a sample stands for, 0 if the profile does not say."""
-    kind = profile.period_type
-    return profile.period * TIME[kind.unit] if kind is not None and kind.unit in TIME else 0
-
-
-def _notes(
-    profiles: Sequence[Profile], kind: ValueType, into: ValueType, basis: Basis
-) -> tuple[str, ...]:
-    notes: list[str] = []
-    periods = sorted({period for period in map(_period_ns, profiles) if period})
-    if len(periods) > 1 and kind.unit in TIME | {"count": 1}:
-        stated = _(" and ").join(readable(period, "nanoseconds") for period in periods)
-        done = say(
-            N_("samples were rescaled to time")
-            if into != kind
-            else N_("both are compared as times, each with its own count of samples")
+    counting = kind.name in COUNTING_VALUES and kind.unit == "count"
+    if counting and len({(profile.period, profile.period_type) for profile in profiles}) > 1:
+        raise ProfileError(
+            "The profiles were sampled at different periods, so their samples cannot be compared; "
+            "compare a value in time, such as cpu, or sample both alike."
         )
-        notes.append(
-            _("The sampling periods differ ({periods}): {done}.", periods=stated, done=done)
-        )
-    units = sorted({profile.value_type(kind.name).unit for profile in profiles})
-    if len(units) > 1:
-        notes.append(
-            _(
-                "Units differ ({units}): everything was converted to {unit}.",
-                units=", ".join(units),
-                unit=into.unit,
-            )
-        )
-    if basis.unit:
-        notes.append(
-            _(
-                "Amounts are per {unit}: {before:count} before and {after:count} after.",
-                unit=basis.unit,
-                before=basis.before,
-                after=basis.after,
-            )
-        )
-    return tuple(notes)
 
 
 def _doubts(
-    before: Sequence[Profile], after: Sequence[Profile], into: ValueType, basis: Basis
+    before: Sequence[Profile], after: Sequence[Profile], kind: ValueType, basis: Basis
 ) -> tuple[str, ...]:
     profiles = (*before, *after)
     doubts = [] if basis.unit else _unequal_durations(before, after)
-    if into.name.startswith("alloc_"):
+    if kind.name.startswith("alloc_"):
         doubts.append(
             _(
                 "{value} counts from the start of the program: compare equal times since then.",
-                value=into.name,
+                value=kind.name,
             )
         )
     doubts += [

@@ -1,6 +1,4 @@
-"""Units of profiles: which can be converted into which, and how amounts are written for people."""
-
-from fractions import Fraction
+"""Units of profiles: their sizes, and how amounts are written for people."""
 
 from deadzone.language.messages import pgettext
 
@@ -29,17 +27,6 @@ SPACE = {
 
 TIME_STEPS = (("ns", 1.0), ("µs", 1e3), ("ms", 1e6), ("s", 1e9))
 SPACE_STEPS = (("B", 1.0), ("KiB", 1024.0), ("MiB", 1024.0**2), ("GiB", 1024.0**3))
-
-
-def conversion(unit: str, into: str) -> Fraction | None:
-    """What an amount is multiplied by to change its unit; None where the units measure different
-    things."""
-    if unit == into:
-        return Fraction(1)
-    for family in (TIME, SPACE):
-        if unit in family and into in family:
-            return Fraction(family[unit], family[into])
-    return None
 
 
 def readable(amount: float, unit: str, signed: bool = False, scale_of: float | None = None) -> str:
