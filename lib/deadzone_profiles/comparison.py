@@ -61,7 +61,6 @@ def renamed(profile: Profile, names: Sequence[str], packages: Sequence[str]) -> 
         functions=tuple(places),
         packages=tuple(package_of[name] for name in places),
         frames=merged[profile.frames],
-        unnamed=(),
     )
 
 

@@ -33,6 +33,14 @@ WEIGHTS = ValueType("weights", "count")
 """What the numbers of folded stacks are, which do not say it."""
 
 
+NO_STACK = "[no stack]"
+"""Of a sample in which the profiler saw no function: py-spy writes its count alone."""
+
+UNNAMED = re.compile(r"\[(?!no stack\]).*\]|0x[0-9a-fA-F]+|unknown")
+"""How code without a name is called: after its binary, or as profilers write an address that they
+found no name for."""
+
+
 @dataclass(frozen=True, eq=False)
 class Profile:
     """The samples of one profile.
@@ -44,7 +52,7 @@ class Profile:
     distinct names. packages: of each function (see `naming`). period, period_type: one sample is
     taken each `period` of this (10,000,000 ns of CPU), 0 if not stated. duration_ns: how long was
     profiled, 0 for snapshots or if not stated. default_value: the name of the value a reader wants
-    first. unnamed: indices of functions that stand for code without names.
+    first.
     """
 
     source: str
@@ -58,7 +66,6 @@ class Profile:
     period_type: ValueType | None = None
     duration_ns: int = 0
     default_value: str = ""
-    unnamed: tuple[int, ...] = ()
 
     @property
     def samples(self) -> int:

@@ -22,7 +22,7 @@ import numpy as np
 
 from deadzone.errors import ProfileError
 from deadzone.plugins import _
-from deadzone_profiles.model import SAMPLES, WEIGHTS, Profile, ValueType
+from deadzone_profiles.model import SAMPLES, UNNAMED, WEIGHTS, Profile, ValueType
 from deadzone_profiles.units import SPACE, TIME, readable
 
 COUNTING_VALUES = ("samples", "sample", "count")
@@ -307,7 +307,8 @@ def _unequal_durations(before: Sequence[Profile], after: Sequence[Profile]) -> l
 
 def _unnamed(profile: Profile) -> str:
     weight = np.abs(profile.values[:, 0]).astype(float)
-    share = float(weight[np.isin(profile.leaves, profile.unnamed)].sum() / (weight.sum() or 1.0))
+    unnamed = [i for i, name in enumerate(profile.functions) if UNNAMED.fullmatch(name)]
+    share = float(weight[np.isin(profile.leaves, unnamed)].sum() / (weight.sum() or 1.0))
     return (
         ""
         if share < UNNAMED_SHARE

@@ -80,7 +80,7 @@ def _profile(file: Any, source: str) -> Profile:
 
     if not (kinds := value_types(file.sample_type)):
         raise ProfileError(f"it declares no sample type; {EXPECTED}.")
-    frames_of, names, unnamed = _locations(file, string)
+    frames_of, binary_of = _locations(file, string)
     values, offsets, frames = _samples(file, len(kinds), frames_of)
     return Profile(
         source=source,
@@ -88,24 +88,23 @@ def _profile(file: Any, source: str) -> Profile:
         values=values,
         offsets=offsets,
         frames=frames,
-        functions=tuple(name for name, _ in names),
-        packages=tuple(package_of(name, binary) for name, binary in names),
+        functions=tuple(binary_of),
+        packages=tuple(package_of(name, binary) for name, binary in binary_of.items()),
         period=file.period,
         period_type=next(
             iter(value_types([file.period_type] if file.HasField("period_type") else [])), None
         ),
         duration_ns=file.duration_nanos,
         default_value=string(file.default_sample_type) if strings else "",
-        unnamed=tuple(unnamed),
     )
 
 
 def _locations(
     file: Any, string: Callable[[int], str]
-) -> tuple[dict[int, list[int]], list[tuple[str, str]], list[int]]:
+) -> tuple[dict[int, list[int]], dict[str, str]]:
     """By the id of a location the functions on it, innermost first, as places among the names that
-    follow; each name with its binary; and the places of names that stand for code without names,
-    which is called after its binary, as pprof does."""
+    follow; and each name with its binary, after which code without names is called, as pprof
+    does."""
     functions = {0: "", **_by_id(file.function, "function", lambda message: string(message.name))}
     binaries = {
         0: "",
@@ -113,20 +112,17 @@ def _locations(
             file.mapping, "mapping", lambda message: PurePosixPath(string(message.filename)).name
         ),
     }
-    place_of: dict[tuple[str, bool], int] = {}
-    binary_of: dict[int, str] = {}
+    place_of: dict[str, int] = {}
+    binary_of: dict[str, str] = {}
 
     def frames(location: Any) -> list[int]:
         binary = _held(binaries, location.mapping_id, "mapping")
         called = [_held(functions, line.function_id, "function") for line in location.line] or [""]
         bare = f"[{binary}]" if binary else UNKNOWN_CODE
-        places = [place_of.setdefault((name or bare, bool(name)), len(place_of)) for name in called]
-        binary_of.update(dict.fromkeys(places, binary))
-        return places
+        binary_of.update(dict.fromkeys((name or bare for name in called), binary))
+        return [place_of.setdefault(name or bare, len(place_of)) for name in called]
 
-    frames_of = _by_id(file.location, "location", frames)
-    names = [(name, binary_of[place]) for (name, _), place in place_of.items()]
-    return frames_of, names, [place for (_, is_named), place in place_of.items() if not is_named]
+    return _by_id(file.location, "location", frames), binary_of
 
 
 def _by_id(messages: Any, what: str, value_of: Callable[[Any], Value]) -> dict[int, Value]:

@@ -21,16 +21,10 @@ from deadzone.contents import bytes_of
 from deadzone.errors import ProfileError
 from deadzone.plugins import did_you_mean
 from deadzone_profiles.capturing import GZIP, MOST_BYTES
-from deadzone_profiles.model import SAMPLES, Profile, ValueType, package_of
+from deadzone_profiles.model import NO_STACK, SAMPLES, Profile, ValueType, package_of
 from deadzone_profiles.pprof import EXPECTED, parse_pprof
 
 LINE = re.compile(r"(?P<stack>.*\S|)\s+(?P<count>\d{1,18})\s*")
-NO_STACK = "[no stack]"
-"""Of a sample in which the profiler saw no function: py-spy writes its count alone."""
-
-UNNAMED = re.compile(r"\[?(unknown|0x[0-9a-fA-F]+)\]?")
-"""How profilers write an address that they found no name for."""
-
 CPU = ValueType("cpu", "nanoseconds")
 NANOSECONDS = 1_000_000_000
 
@@ -79,7 +73,6 @@ def parse_folded(text: str, source: str = "profile") -> Profile:
         functions=names,
         packages=tuple(package_of(name) for name in names),
         default_value=SAMPLES.name,
-        unnamed=tuple(place for name, place in index.items() if UNNAMED.fullmatch(name)),
     )
 
 

@@ -93,13 +93,8 @@ def interval_text(low: float, high: float, unit: str, size: float | None = None)
         return ""
     base = unit.partition(" ")[0]
     scale = max(abs(low), abs(high)) if size is None else size
-    first, last = (readable(end, base, signed=True, scale_of=scale) for end in (low, high))
-    number, symbol = first.rpartition(" ")[::2]
-    return _(
-        "{low} to {high}",
-        low=number if number and last.endswith(f" {symbol}") else first,
-        high=last,
-    )
+    ends = (readable(end, base, signed=True, scale_of=scale) for end in (low, high))
+    return _("{low} to {high}", **dict(zip(("low", "high"), ends, strict=True)))
 
 
 def _named(row: Mapping[Any, Any]) -> str:

@@ -19,7 +19,7 @@ HEAP = profile("heap-before-1"), profile("heap-after-1")
 def test_it_says_what_changed_and_whether_it_is_more_than_chance(deadzone):
     said = deadzone("profile", BEFORE, AFTER, code=0)
     assert "cpu: 3.45 s before, 1.70 s after (-1.75 s, -50.7%; 95 % interval " in said.out
-    assert "-2.21 to -1.30 s)." in said.out
+    assert "-2.21 s to -1.30 s)." in said.out
     assert "more than chance" in said.out and "Poisson" in said.out
     assert "internal/runtime/syscall/linux.Syscall6" in said.out
 
