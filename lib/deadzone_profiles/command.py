@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from deadzone.cli.options import FILE, gone
+from deadzone.cli.options import FILE, details_option, gone
 
 if TYPE_CHECKING:
     from deadzone_profiles.comparison import ProfileComparison
 
 
 INSTEAD = {
+    "--rows": "--details prints all rows.",
     "--period": "divide the numbers of folded stacks by what one sample stands for.",
     "--gates": "state it as a claim: deadzone claims RUN --add 'latency_p99_ms no worse by 5 % "
     "from before to after'.",
@@ -52,7 +53,7 @@ INSTEAD = {
     metavar="FOLDER",
     help="Write the flame graph as SVG.",
 )
-@click.option("--rows", type=click.IntRange(1), default=15, help="Rows of each table.")
+@details_option
 @click.option("--json", "as_json", is_flag=True, help="Print everything as JSON.")
 def command(before: Path, after: Path, **options: Any) -> None:
     """Compare profile BEFORE with profile AFTER: pprof (gzip or plain) or folded stacks.
@@ -65,7 +66,8 @@ def command(before: Path, after: Path, **options: Any) -> None:
     asked = {name: options[name] for name in ("value", "per", "load_before", "load_after")}
     sides = (before, *options["also_before"]), (after, *options["also_after"])
     comparison = diff_profiles(*sides, **asked)
-    texts = [tables.comparison_text(comparison, options["rows"])]
+    page = tables.comparison_page(comparison)
+    texts = [page.text() if options["details"] else str(page)]
     data: dict[str, Any] = {"comparison": tables.comparison_data(comparison)}
     if options["figures"]:
         data["figures"] = [_write_flame_graph(options["figures"], comparison)]

@@ -1,29 +1,29 @@
-"""A comparison of profiles as text for a terminal: sentences, then tables whose columns align and
-whose amounts are written out. And as plain data for JSON: numbers in the unit of the profile,
-nothing rounded.
+"""A comparison of profiles as a page of sentences and tables, whose amounts are written out; and as
+plain data for JSON: numbers in the unit of the profile, nothing rounded.
 """
 
 import math
 import re
-from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
 import pandas as pd
 
+from deadzone.analysis.page import Page
 from deadzone.analysis.records import records
 from deadzone.language.formats import p_value
 from deadzone.language.messages import N_, say
-from deadzone.language.tabling import Layout, tabled
+from deadzone.language.tabling import Layout, Tabled, tabled
 from deadzone.plugins import _
 from deadzone_profiles.comparison import METHOD_TEXTS, ProfileComparison
+from deadzone_profiles.pairing import Pair
 from deadzone_profiles.units import readable
 
 STATUSES = {"new": N_("new"), "vanished": N_("vanished")}
 
 FUNCTIONS_TABLE = Layout(
     columns={
-        "name": "{name}",
+        "name": "{name}{status}",
         N_("before"): "{before}",
         N_("after"): "{after}",
         N_("change"): "{change}",
@@ -32,6 +32,7 @@ FUNCTIONS_TABLE = Layout(
         N_("cum. change"): "{cum_change}",
         "q": "{q}",
     },
+    caption="{title}: {what}, flat, by absolute change",
 )
 
 SURE = 0.05
@@ -82,7 +83,6 @@ def how_sure(comparison: ProfileComparison) -> str:
     return say(text, p=float(row.p), method=method)
 
 
-LONGEST_NAME = 52
 TYPE_PARAMETERS = re.compile(r"(?<=\w)\[.*\]")
 """Of generic functions of Go; they make names several lines long."""
 
@@ -97,56 +97,39 @@ def interval_text(low: float, high: float, unit: str, size: float | None = None)
     return _("{low} to {high}", **dict(zip(("low", "high"), ends, strict=True)))
 
 
-def _named(row: Mapping[Any, Any]) -> str:
-    """The name of a row, shortened at its front, and whether it is new or vanished."""
-    name = TYPE_PARAMETERS.sub("[...]", str(row["name"]))
-    short = name if len(name) <= LONGEST_NAME else "..." + name[-(LONGEST_NAME - 3) :]
-    return f"{short} ({say(STATUSES[row['status']])})" if row["status"] else short
+def comparison_page(comparison: ProfileComparison) -> Page:
+    """Total, notes, doubts, and the tables of packages and functions."""
+    pair = comparison.pair
+    notes = {
+        "Found": [change_of_total(comparison), how_sure(comparison)],
+        "Read this first": comparison.doubts,
+        "Note": pair.notes,
+    }
+    tables = {"Packages": comparison.packages, "Functions": comparison.functions}
+    shown = {} if comparison.identical else tables
+    sections = [_changes(title, table, pair) for title, table in shown.items()]
+    return Page("What changed?", sections, notes)
 
 
-def comparison_text(comparison: ProfileComparison, rows: int) -> str:
-    """Total, notes, doubts, and the tables of packages and functions, the first rows of each."""
-    parts = [change_of_total(comparison), how_sure(comparison)]
-    parts += [f"Note: {note}" for note in comparison.pair.notes]
-    doubts = [f"Warning: {doubt}" for doubt in comparison.doubts]
-    parts = [*doubts, *parts] if comparison.is_disjoint else [*parts, *doubts]
-    if not comparison.identical:
-        tables = {"Packages": comparison.packages, "Functions": comparison.functions}
-        for title, table in tables.items():
-            parts.append(f"\n{title}: {comparison.pair.what}, flat, by absolute change")
-            size = float(table[["before", "after"]].abs().to_numpy().max(initial=0))
-            changed = table[(table["change"] != 0) | (table["cum_change"] != 0)]
-            parts.append(_changes(changed.head(rows), comparison.pair.unit, size))
-            left = len(changed) - rows
-            parts += [f"... and {left} more; --rows shows them"] if left > 0 else []
-    return "\n".join(parts)
-
-
-def _changes(table: pd.DataFrame, unit: str, size: float) -> str:
-    """Functions or packages with their shares, new and vanished ones named. size: the amount whose
-    size chooses the unit shown, without the load that amounts are per."""
-    amount = partial(readable, unit=unit.partition(" per ")[0], scale_of=size)
+def _changes(title: str, table: pd.DataFrame, pair: Pair) -> Tabled:
+    """Functions or packages with their shares, new and vanished ones named. All amounts have the
+    unit that suits the largest, without the load that they are per."""
+    size = float(table[["before", "after"]].abs().to_numpy().max(initial=0))
+    amount = partial(readable, unit=pair.unit.partition(" per ")[0], scale_of=size)
+    changed = table[(table["change"] != 0) | (table["cum_change"] != 0)]
     rows = [
         {
             **row,
-            "name": _named(row),
+            "name": TYPE_PARAMETERS.sub("[...]", row["name"]),
+            "status": f" ({say(STATUSES[row['status']])})" if row["status"] else "",
             **{side: amount(row[side]) for side in ("before", "after")},
             **{name: amount(row[name], signed=True) for name in ("change", "cum_change")},
-            "interval": interval_text(row["change_low"], row["change_high"], unit, size),
+            "interval": interval_text(row["change_low"], row["change_high"], pair.unit, size),
             "q": "" if math.isnan(row["q"]) else p_value(row["q"]),
         }
-        for row in table.to_dict("records")
+        for row in changed.to_dict("records")
     ]
-    return aligned(tabled(FUNCTIONS_TABLE, rows).frame)
-
-
-def aligned(table: pd.DataFrame) -> str:
-    """A table as text, its first column to the left and the others to the right."""
-    head, rows = [str(name) for name in table.columns], table.to_numpy().tolist()
-    first, *others = (max(map(len, column)) for column in zip(head, *rows, strict=True))
-    layout = "  ".join((f"{{:<{first}}}", *(f"{{:>{width}}}" for width in others)))
-    dashes = ["-" * width for width in (first, *others)]
-    return "\n".join(layout.format(*row).rstrip() for row in (head, dashes, *rows))
+    return tabled(FUNCTIONS_TABLE, rows, title=title, what=pair.what)
 
 
 def comparison_data(comparison: ProfileComparison) -> dict[str, Any]:
