@@ -29,7 +29,7 @@ from deadzone.run.targets.limits.io import throttled_device
 from deadzone.run.workloads.ffmpeg import BUNDLED, find_ffmpeg
 from deadzone.store.run import RunFolder
 from deadzone_services.attribution.hypotheses import CPU_LIMIT, DISK, HYPOTHESES, NETWORK
-from deadzone_services.attribution.page import Attribution
+from deadzone_services.attribution.result import Attribution
 
 FOLDER = "{folder}"
 """Stands for a folder on a real disk: the scratch folder of a trial may lie in memory, where

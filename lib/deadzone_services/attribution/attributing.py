@@ -22,7 +22,7 @@ from deadzone.store.tables import is_table, read_table
 from deadzone_services.attribution import parts
 from deadzone_services.attribution.environments import limits_of, roles_of
 from deadzone_services.attribution.hypotheses import CLIENT, Known, verdicts
-from deadzone_services.attribution.page import Attribution
+from deadzone_services.attribution.result import Attribution
 from deadzone_services.attribution.side_by_side import (
     MARGIN,
     Margin,

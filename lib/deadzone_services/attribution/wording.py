@@ -1,7 +1,10 @@
 """An attribution in words: durations, verdicts, the evidence for each, and the verdict on the
 whole."""
 
+from __future__ import annotations
+
 import math
+from typing import TYPE_CHECKING
 
 import pandas as pd
 
@@ -11,7 +14,9 @@ from deadzone.language.formats import exact, number
 from deadzone.language.messages import N_, join, say
 from deadzone.plugins import Message, _, listing
 from deadzone_services.attribution.hypotheses import ABOUT, CLIENT, CPU_LIMIT, HYPOTHESES
-from deadzone_services.attribution.result import AttributionData
+
+if TYPE_CHECKING:
+    from deadzone_services.attribution.result import Attribution
 
 CAUSES = (N_("CPU limit"), N_("network"), N_("disk"), N_("memory"), N_("client"))
 NAMES = dict(zip(HYPOTHESES, CAUSES, strict=True))
@@ -153,7 +158,7 @@ def _with_interval(value: str, low: str, high: str) -> str:
     return _("{value} ({low} to {high})", value=value, low=low, high=high) if low != "-" else value
 
 
-def _facts(result: AttributionData) -> dict[str, object]:
+def _facts(result: Attribution) -> dict[str, object]:
     """What sentences name: the environments, the margin, and how many trials each has at least (n),
     and must have for a test to show anything (least)."""
     roles = result.roles
@@ -165,7 +170,7 @@ def _facts(result: AttributionData) -> dict[str, object]:
     }
 
 
-def evidence_of(result: AttributionData, name: str) -> Message:
+def evidence_of(result: Attribution, name: str) -> Message:
     """What speaks for the verdict on a hypothesis, as sentences."""
     sentences = [
         _measured(part, result.measures.T[part])
@@ -214,7 +219,7 @@ def _measured(name: str, measure: pd.Series) -> Message:
     )
 
 
-def verdict(result: AttributionData) -> Message:
+def verdict(result: Attribution) -> Message:
     """How much slower, why, and what is excluded or open."""
     facts, floor = _facts(result), duration(result.margin.floor_s)
     if result.is_same:
@@ -255,7 +260,7 @@ def verdict(result: AttributionData) -> Message:
     return join(sentences)
 
 
-def method(result: AttributionData) -> Message:
+def method(result: Attribution) -> Message:
     """How it was decided, with the margin and the correction."""
     return say(
         DECIDED,
