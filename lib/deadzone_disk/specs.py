@@ -69,6 +69,7 @@ class DiskSettings(Spec):
 class DiskWorkloadSpec(WorkloadSpec, DiskSettings):
     """Files of one folder read or written in blocks: throughput, calls a second and latency."""
 
+    gone: ClassVar = {"require_direct": "the column direct_io says how a trial was measured"}
     waits_on_io: ClassVar[bool] = True
 
     kind: Literal["disk"] = "disk"
@@ -89,9 +90,6 @@ class DiskWorkloadSpec(WorkloadSpec, DiskSettings):
 
     max_written_bytes: Annotated[Size, Field(ge=1)] = 4 * 2**30
     """most bytes the whole run writes, files filled beforehand included [bytes]"""
-
-    require_direct: bool = False
-    """fail where the page cache cannot be bypassed, in place of going through it and saying so"""
 
     allow_memory: bool = False
     """measure a folder that lies in memory (tmpfs), which is no disk"""

@@ -31,17 +31,13 @@ Engine = FioEngine | BuiltinEngine
 program is missing or too old; `command` needs nothing of Deadzone's; `account` raises EngineFailure
 where there is no result."""
 
-ENGINES: dict[str, type[Engine]] = {"fio": FioEngine, "builtin": BuiltinEngine}
-"""By the name a study gives them."""
-
 ENGINE_FOLDER = "disk"
 
 
 def make_engine(name: str) -> Engine:
     """The engine of a name; `auto` is fio where it is installed, else the built-in one."""
-    if name == "auto":
-        name = "fio" if shutil.which("fio") else "builtin"
-    return ENGINES[name]()
+    is_fio = name == "fio" or (name == "auto" and shutil.which("fio"))
+    return FioEngine() if is_fio else BuiltinEngine()
 
 
 def is_fresh(settings: DiskSettings) -> bool:
@@ -202,12 +198,6 @@ class DiskWorkload(Workload):
             return
         aligned = max(size & -size for size in sizes)
         if refused_direct(files[0], max(aligned, os.sysconf("SC_PAGE_SIZE"))) is not None:
-            if self._spec.require_direct:
-                raise WorkloadError(
-                    f"workload.folder: {self.folder} does not permit O_DIRECT, and "
-                    "workload.require_direct is set. Name a folder on another file system, or "
-                    "measure through the page cache with require_direct: false."
-                )
             self._is_direct = False
             return
         for size in sizes:

@@ -99,13 +99,9 @@ def failure_of(
         return f"no user could connect: {_most(recorder, plan)}"
     if recorder.due and not recorder.answered:
         return f"none of {recorder.due:,} requests was answered: {_most(recorder, plan)}"
-    if recorder.connections_lost and not recorder.connections_now and recorder.errors["refused"]:
-        return f"the server went away: {_most(recorder, plan)}"
-    if plan.protocol != "http" and recorder.connections_lost and not recorder.connections_now:
-        return (
-            f"the server closed all {recorder.connections_lost:,} connections: "
-            f"{_most(recorder, plan)}"
-        )
+    lost = 0 if recorder.connections_now else recorder.connections_lost
+    if lost and (plan.protocol != "http" or recorder.errors["refused"]):
+        return f"the server closed all {lost:,} connections: {_most(recorder, plan)}"
     return None
 
 

@@ -37,9 +37,6 @@ from deadzone_services.container import ENGINES, pid_of
 from deadzone_services.coresident.held_limits import HeldLimits
 from deadzone_services.watching import Pids, Watch
 
-MOST_NAMED = 8
-"""So many of what there is are named where what was asked for is not there."""
-
 KUBERNETES = "kubepods"
 """Part of the path of every pod's control group."""
 
@@ -80,9 +77,7 @@ def _by_port(port: str) -> Found:
     if int(port) in there:
         unseen = "which process listens there, this user may not see; be root, or name the process."
         return _with_group(there[int(port)]), unseen
-    nearest = sorted(there, key=lambda other: abs(other - int(port)))[:MOST_NAMED]
-    listed = ", ".join(f"{other}{_named(there[other])}" for other in nearest)
-    return (), f"nothing listens there. There is {listed}." if listed else "nothing listens there."
+    return (), "nothing listens there; `ss -ltnp` lists what does, and where."
 
 
 def _by_pid_file(path: str) -> Found:
@@ -137,11 +132,6 @@ def _process_group(pid: int) -> int | None:
         return os.getpgid(pid)
     except OSError:  # it has ended
         return None
-
-
-def _named(pids: Iterable[int]) -> str:
-    names = dict.fromkeys(names[0] for pid in pids if (names := names_of(pid)))
-    return f" ({', '.join(names)})" if names else ""
 
 
 TICK_S = 0.5

@@ -131,15 +131,6 @@ def test_auto_takes_fio_where_it_is_installed_else_the_built_in_one(monkeypatch,
         FioEngine().version()
 
 
-def test_a_fio_that_is_too_old_is_refused(monkeypatch, tmp_path):
-    old = tmp_path / "fio"
-    old.write_text("#!/bin/sh\necho fio-2.21\n")
-    old.chmod(0o755)
-    monkeypatch.setenv("PATH", str(tmp_path))
-    with pytest.raises(WorkloadError, match=r"says fio-2\.21: fio 3 or later"):
-        FioEngine().version()
-
-
 def test_fio_keeps_one_call_under_way_through_the_page_cache(trial):
     with pytest.raises(StudyError, match="use builtin for direct: off"):
         trial(engine="fio", direct=False, queue_depth=4)

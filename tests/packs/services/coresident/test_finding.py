@@ -40,12 +40,6 @@ def test_what_is_not_there_is_said(keys, redis):
         assert "Did you mean `redis-server`?" in str(raised.value)
 
 
-def test_a_port_that_nobody_listens_on_names_those_that_are(redis):
-    with pytest.raises(GoneError, match="nothing listens there") as raised:
-        roots_of(CoresidentSpec(port=redis.port + 1 if redis.port < 65535 else redis.port - 1))
-    assert f"{redis.port} (redis-server)" in str(raised.value)
-
-
 def test_a_pid_file_of_a_process_that_ended_is_no_server(tmp_path):
     note = tmp_path / "gone.pid"
     note.write_text("4194304")
