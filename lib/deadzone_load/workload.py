@@ -6,6 +6,7 @@ A script of k6 or Locust is told URL, RATE, DURATION_S and USERS, and every fact
 """
 
 import json
+import os
 import shutil
 import sys
 from collections.abc import Mapping, Sequence
@@ -263,10 +264,9 @@ def find_program(driver: str, named: str | None = None) -> str:
 
     Raises WorkloadError, with the remedy, if there is none.
     """
-    folders = (Path(sys.executable).parent, Path.home() / "go" / "bin")
-    for place in (named,) if named else (driver, *(folder / driver for folder in folders)):
-        if path := shutil.which(str(place)):
-            return path
+    folders = (os.environ.get("PATH", ""), Path(sys.executable).parent, Path.home() / "go" / "bin")
+    if path := shutil.which(named or driver, path=os.pathsep.join(map(str, folders))):
+        return path
     how_to_get = HOW_TO_GET_K6 if driver == K6 else missing_sentence(driver)
     raise WorkloadError(f"workload.driver: {named or driver} is not installed here: {how_to_get}")
 

@@ -214,15 +214,11 @@ def installed() -> str:
 def _explained(printed: str) -> str:
     """What py-spy printed when it failed, as a sentence with the remedy."""
     lines = [line.strip() for line in printed.splitlines() if line.strip()]
-    reason = next(
-        (line for line in lines if "rror" in line), lines[-1] if lines else "no reason was given"
+    reason = next((line for line in lines if "rror" in line), "no reason was given")
+    return (
+        f"py-spy failed: {reason}; a process of another user takes root or CAP_SYS_PTRACE, and "
+        "kernel.yama.ptrace_scope 0"
     )
-    if "ermission" in printed or "EPERM" in printed:
-        return (
-            f"py-spy may not look into the process ({reason}); run as root, give it "
-            "CAP_SYS_PTRACE, or set kernel.yama.ptrace_scope to 0"
-        )
-    return f"py-spy failed: {reason}"
 
 
 Profiler = PprofPages | PySpy

@@ -16,6 +16,8 @@ worst too cautious.
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -163,27 +165,20 @@ def false_alarm_share(p: np.ndarray) -> np.ndarray:
     return q
 
 
-def _between_replicates(
-    before: np.ndarray, after: np.ndarray
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    sizes = before.shape[1], after.shape[1]
-    spread = before.var(axis=1, ddof=1) / sizes[0], after.var(axis=1, ddof=1) / sizes[1]
-    change, variance = after.mean(axis=1) - before.mean(axis=1), spread[0] + spread[1]
-    degrees = np.divide(
-        variance**2,
-        spread[0] ** 2 / (sizes[0] - 1) + spread[1] ** 2 / (sizes[1] - 1),
-        out=np.ones(len(variance)),
-        where=variance > 0,
-    )
-    error = np.sqrt(variance)
-    reach = special.stdtrit(degrees, (1 + LEVEL) / 2) * error
-    ratio = np.divide(np.abs(change), error, out=np.full(len(error), np.inf), where=error > 0)
-    p = np.where(change == 0, 1.0, 2 * special.stdtr(degrees, -ratio))
-    unknown = (error == 0) & (change != 0)
-    low, high, p = (
-        np.where(unknown, np.nan, column) for column in (change - reach, change + reach, p)
-    )
-    return low, high, p
+def _between_replicates(before: np.ndarray, after: np.ndarray) -> Sequence[np.ndarray]:
+    """Lower and upper limits, and p; where no replicate differs nothing is known of a change."""
+    from scipy import stats
+
+    change = after.mean(axis=1) - before.mean(axis=1)
+    with warnings.catch_warnings(action="ignore"):  # of replicates that are all alike
+        found = stats.ttest_ind(after, before, axis=1, equal_var=False)
+        limits = found.confidence_interval(LEVEL)
+    alike = (before.var(axis=1) == 0) & (after.var(axis=1) == 0)
+    unknown, none = alike & (change != 0), alike & (change == 0)
+    return [
+        np.select([unknown, none], [np.nan, same], column)
+        for same, column in ((0.0, limits.low), (0.0, limits.high), (1.0, found.pvalue))
+    ]
 
 
 def _from_samples(before: Amounts, after: Amounts) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

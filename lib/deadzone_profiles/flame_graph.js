@@ -1,19 +1,16 @@
 // Zoom of a flame graph: a click on a box makes it as wide as the picture; a click on the lowest shows all.
 (function () {
-  var letter = 6.6, margin = 12, fewest = 3;
+  var margin = 12;
   document.querySelectorAll("svg.deadzone-flame:not([data-zoom])").forEach(function (svg) {
     svg.setAttribute("data-zoom", "yes");
     var full = svg.viewBox.baseVal.width - 2 * margin;
     var boxes = Array.prototype.slice.call(svg.querySelectorAll("g.box"));
     function number(box, name) { return parseFloat(box.getAttribute("data-" + name)); }
     function place(box, x, width) {
-      var rect = box.querySelector("rect"), text = box.querySelector("text");
-      rect.setAttribute("x", x);
-      rect.setAttribute("width", Math.max(width - 0.5, 0.3));
-      text.setAttribute("x", x + 3);
-      var label = text.getAttribute("data-full"), letters = Math.floor((width - 6) / letter);
-      if (label.length > letters) { label = text.getAttribute("data-short") || label; }
-      text.textContent = letters < fewest ? "" : label.length <= letters ? label : label.slice(0, letters - 2) + "..";
+      box.querySelectorAll("rect, svg").forEach(function (part) {
+        part.setAttribute("x", x);
+        part.setAttribute("width", Math.max(width - 0.5, 0.3));
+      });
     }
     function zoom(target) {
       var left = number(target, "x"), width = number(target, "w"), level = number(target, "level");

@@ -36,11 +36,6 @@ WIDTH = 1200.0
 ROW = 18
 MARGIN = 12
 HEAD = 80
-LETTER = 6.6
-"""Width of a letter of the font at its size: what fits into a box is cut to it."""
-
-TITLE_LETTER = 7.9
-FEWEST_LETTERS = 3
 UNCHANGED = "#EDEFF2"
 FULL_COLOUR = 1.0
 """A box has its full colour when this share of its larger amount changed: when it is new or
@@ -117,7 +112,6 @@ def flame_graph(comparison: ProfileComparison) -> str:
     whole = nodes[0].width or 1.0
     depth = max(node.level for node in nodes) + 1
     height = HEAD + depth * ROW + 2 * MARGIN
-    headline, unit = change_of_total(comparison, with_interval=False), comparison.pair.unit
     return rendered(
         TEMPLATE,
         hundredths,
@@ -129,13 +123,15 @@ def flame_graph(comparison: ProfileComparison) -> str:
         muted=MUTED,
         title=change_of_total(comparison),
         how_to_read=_("width: the larger of before and after; callers below, callees above"),
-        headline=_fitting(headline, headline, WIDTH - 2 * MARGIN, TITLE_LETTER),
+        headline=change_of_total(comparison, with_interval=False),
         legend=[
             (LESS_COLOUR, _("less after (-)")),
             (UNCHANGED, _("as before (=)")),
             (MORE_COLOUR, _("more after (+)")),
         ],
-        boxes=[_box(node, (WIDTH - 2 * MARGIN) / whole, depth, unit) for node in nodes],
+        boxes=[
+            _box(node, (WIDTH - 2 * MARGIN) / whole, depth, comparison.pair.unit) for node in nodes
+        ],
         script=SCRIPT.read_text(encoding="utf-8"),
     )
 
@@ -146,33 +142,21 @@ def hundredths(value: float) -> str:
 
 
 def _box(node: FlameNode, scale: float, depth: int, unit: str) -> dict[str, Any]:
-    width, (full, short), (colour, is_light) = node.width * scale, _labels(node), _colour(node)
-    x, y = MARGIN + node.left * scale, HEAD + (depth - 1 - node.level) * ROW + MARGIN
-    place = {"x": x, "y": y, "width": width, "level": node.level}
-    words = {
-        "full": full,
-        "short": short,
-        "shown": _fitting(full, short, width),
-        "tip": _tooltip(node, unit),
-    }
-    return {**place, **words, "colour": colour, "ink": INK if is_light else "white"}
-
-
-def _labels(node: FlameNode) -> tuple[str, str]:
-    """The sign of the change, so that colour is not needed to read it, with the function: whole,
-    and without its path."""
+    """A box with its label: the sign of the change, so that colour is not needed to read it, and
+    the function without its path; what is longer than the box is cut off."""
+    colour, is_light = _colour(node)
     sign = "=" if node.before == node.after else "-" if node.after < node.before else "+"
     short = node.name if " (" in node.name else node.name.rpartition("/")[2]
-    return f"{sign} {node.name}", f"{sign} {short or node.name}"
-
-
-def _fitting(full: str, short: str, width: float, letter: float = LETTER) -> str:
-    """As much of a label as fits: all of it, else without the path, else its beginning."""
-    letters = int((width - 6) / letter)
-    if letters < FEWEST_LETTERS:
-        return ""
-    text = full if len(full) <= letters else short
-    return text if len(text) <= letters else text[: letters - 2] + ".."
+    return {
+        "x": MARGIN + node.left * scale,
+        "y": HEAD + (depth - 1 - node.level) * ROW + MARGIN,
+        "width": node.width * scale,
+        "level": node.level,
+        "label": f"{sign} {short or node.name}",
+        "tip": _tooltip(node, unit),
+        "colour": colour,
+        "ink": INK if is_light else "white",
+    }
 
 
 def _tooltip(node: FlameNode, unit: str) -> str:

@@ -47,33 +47,28 @@ def events(profile: Profile, value: str) -> Events:
     """The events behind one value of a profile. Raises ProfileError if the profile has no such
     value."""
     numbers = profile.numbers(value).astype(float)
-    if (numbers < 0).any():
-        return Events(
-            None,
-            reason=_(
+    is_difference = (numbers < 0).any()
+    counted = None if is_difference else _counts(profile, value, numbers)
+    if counted is None:
+        kind, reason = profile.value_type(value), ""  # of weights it is said of the pair
+        if is_difference:
+            reason = _(
                 "{source} holds negative numbers, so it is the difference of two profiles; give "
                 "the two.",
                 source=profile.source,
-            ),
-        )
-    counted = _counts(profile, value, numbers)
-    if counted is None:
-        if profile.value_type(value) == WEIGHTS:
-            return Events(None)  # said of the pair
-        is_all = profile.value_type(value).name == "goroutine"
-        return Events(
-            None,
-            reason=_(
+            )
+        elif kind.name == "goroutine":
+            reason = _(
                 "Goroutines are all counted, not sampled: what one snapshot misses is how they "
                 "fluctuate."
             )
-            if is_all
-            else _(
+        elif kind != WEIGHTS:
+            reason = _(
                 "How {value} was sampled is not stated in the profile, so its sampling error is "
                 "not known.",
                 value=value,
-            ),
-        )
+            )
+        return Events(None, reason=reason)
     variance = np.divide(numbers**2, counted, out=np.zeros(len(numbers)), where=counted > 0)
     total, spread = np.abs(numbers).sum(), variance.sum()
     weight = float(spread / total) if total else 0.0

@@ -1,7 +1,5 @@
 """`diff_profiles`: what changed between two profiles of a program."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 from typing import overload

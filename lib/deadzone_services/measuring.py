@@ -1,8 +1,6 @@
 """Measuring a service: it is started in its environment, asked by a client outside, watched, and
 stopped."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Mapping
 from contextlib import ExitStack

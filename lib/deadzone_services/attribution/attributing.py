@@ -4,8 +4,6 @@ hypothesis.
 What is attributed is a run, a table on disk, or a table at hand.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path

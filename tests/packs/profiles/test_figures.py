@@ -56,7 +56,7 @@ def test_a_label_begins_with_the_sign_of_its_change(server):
     labels = [
         text.text or "" for text in ElementTree.fromstring(flame_graph(server)).iter(f"{SVG}text")
     ]
-    assert any(label.startswith("- mediaserver/mdns") for label in labels)
+    assert any(label.startswith("- mdns") for label in labels)
 
 
 def test_a_click_zooms_into_a_box(server, tmp_path):
