@@ -14,5 +14,4 @@ PACK = Pack(
         )
     },
     importers={"fio": "deadzone_disk.fio_results:read_fio"},
-    checks=("deadzone_disk.checks:checks",),
 )

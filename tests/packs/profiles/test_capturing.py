@@ -4,6 +4,8 @@ a page of our own."""
 import gzip
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from threading import Event
 
 import pytest
@@ -138,11 +140,11 @@ def test_a_load_that_ends_before_the_profile_is_said(write_study, sweep):
     assert "profile for less long" in record["error"]
 
 
-def page_server(
-    answer: bytes, code: int = 200, port: int = 0, wait_s: float = 0
-) -> subprocess.Popen[str]:
-    """A real HTTP server that gives one answer, whatever is asked; it prints its port. wait_s: how
-    long it does not listen yet."""
+@contextmanager
+def page_server(answer: bytes, code: int = 200, wait_s: float = 0) -> Iterator[int]:
+    """The port of a real HTTP server that gives one answer, whatever is asked. wait_s: how long it
+    does not listen yet."""
+    port = free_port()
     script = (
         "import http.server, time\n"
         "class Pages(http.server.BaseHTTPRequestHandler):\n"
@@ -150,9 +152,11 @@ def page_server(
         f"        self.send_response({code}); self.end_headers(); self.wfile.write({answer!r})\n"
         "    def log_message(self, *a): pass\n"
         f"time.sleep({wait_s}); server = http.server.HTTPServer(('127.0.0.1', {port}), Pages)\n"
-        "print(server.server_port, flush=True); server.serve_forever()\n"
+        "server.serve_forever()\n"
     )
-    return subprocess.Popen((sys.executable, "-c", script), stdout=subprocess.PIPE, text=True)
+    with subprocess.Popen((sys.executable, "-c", script)) as server:
+        yield port
+        server.kill()
 
 
 @pytest.mark.parametrize(
@@ -165,30 +169,22 @@ def page_server(
     ],
 )
 def test_pages_are_kept_as_they_are_and_errors_say_what_was_answered(answer, code, ending):
-    with page_server(answer, code) as server:
-        try:
-            assert server.stdout
-            subject = Subject({"port": int(server.stdout.readline())})
-            pages = PprofPages("http://127.0.0.1:{port}/debug/pprof/")
-            if ending is None:
-                with pytest.raises(CaptureError, match="answered"):
-                    pages.take("heap", subject, 1, Event())
-            else:
-                taken = pages.take("heap", subject, 1, Event())
-                assert (taken.kind, taken.ending) == ("heap", ending)
-                assert parse_profile(taken.content).total() == 5
-        finally:
-            server.kill()
+    pages = PprofPages("http://127.0.0.1:{port}/debug/pprof/")
+    with page_server(answer, code) as port:
+        subject = Subject({"port": port})
+        if ending is None:
+            with pytest.raises(CaptureError, match="answered"):
+                pages.take("heap", subject, 1, Event())
+        else:
+            taken = pages.take("heap", subject, 1, Event())
+            assert (taken.kind, taken.ending) == ("heap", ending)
+            assert parse_profile(taken.content).total() == 5
 
 
 def test_a_server_that_does_not_listen_yet_is_asked_again():
-    port = free_port()
-    with page_server(b"main;work 5\n", port=port, wait_s=0.5) as server:
-        try:
-            taken = PprofPages(f"http://127.0.0.1:{port}").take("heap", Subject({}), 1, Event())
-            assert parse_profile(taken.content).total() == 5
-        finally:
-            server.kill()
+    with page_server(b"main;work 5\n", wait_s=0.5) as port:
+        taken = PprofPages(f"http://127.0.0.1:{port}").take("heap", Subject({}), 1, Event())
+    assert parse_profile(taken.content).total() == 5
 
 
 def test_addresses_are_those_of_net_http_pprof():
