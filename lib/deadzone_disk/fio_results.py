@@ -89,10 +89,6 @@ def read_fio(path: Path) -> Results:
             f"Percentiles end at the top of fio's histogram ({HISTOGRAM_ENDS_MS / 1e3:.1f} s): "
             "those that stand there are longer, up to the longest."
         )
-    if any(row["latency_mean_ms"] is None for row in complete):
-        remarks.append(
-            "Latencies are missing where fio was told to count none (disable_clat, gtod_reduce)."
-        )
     version = str(next(part.value for part in parts if part.value)["fio version"])
     return Results.read(path.name, version, rows, TRAPS, remarks, incomplete)
 

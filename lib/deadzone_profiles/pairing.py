@@ -205,14 +205,11 @@ def pair_up(
         raise ProfileError(
             f"The profiles hold no samples of {kind.name}: was the program under load?"
         )
-    unit, notes, doubts = kind.unit, (), _doubts(before, after, kind, basis)
-    if basis.unit:
-        unit += f" per {basis.unit}"
-        note = _(
-            "Amounts are per {unit}: {before:count} before and {after:count} after.",
-            **vars(basis),
-        )
-        notes = (note,)
+    unit = f"{kind.unit} per {basis.unit}" if basis.unit else kind.unit
+    note = _(
+        "Amounts are per {unit}: {before:count} before and {after:count} after.", **vars(basis)
+    )
+    doubts = _doubts(before, after, kind, basis)
     if divisor:
         weights = _(
             "All numbers are multiples of {divisor:count}: they are weights and no counts of "
@@ -221,7 +218,7 @@ def pair_up(
             divisor=divisor,
         )
         doubts = (weights, *doubts)
-    return Pair(kind, unit, first, second, notes, doubts)
+    return Pair(kind, unit, first, second, (note,) if basis.unit else (), doubts)
 
 
 def _weighed(profiles: Sequence[Profile]) -> tuple[tuple[Profile, ...], int]:

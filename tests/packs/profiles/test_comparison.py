@@ -15,6 +15,7 @@ from deadzone_profiles.reading import parse_folded
 from packs.profiles.making import counted, cpu, recorded
 
 SECOND = 1e9
+HEAPS = recorded("heap-before-1"), recorded("heap-after-1")
 
 
 def row(table, name):
@@ -146,29 +147,23 @@ def test_unequal_durations_are_said_and_go_away_per_second():
     assert rate.total.iloc[0].change == 0 and not rate.doubts
 
 
-def test_a_stripped_binary_is_said():
-    stripped = cpu({"main;0x4a3b2c": 30, "main;[unknown]": 30, "main;main.f": 10})
-    said = "86 % of the samples are in code without function names"
-    assert any(said in doubt for doubt in compare_profiles(stripped, stripped).doubts)
+STRIPPED = cpu({"main;0x4a3b2c": 30, "main;[unknown]": 30, "main;main.f": 10})
+NEGATIVE = replace(cpu({"a": 5, "b": 3}), values=cpu({"a": 5, "b": 3}).values * [[1], [-1]])
 
 
-def test_allocations_since_the_start_carry_a_warning():
-    compared = compare_profiles(recorded("heap-before-1"), recorded("heap-after-1"), "alloc_space")
-    assert any("from the start of the program" in doubt for doubt in compared.doubts)
-
-
-def test_a_difference_of_profiles_gets_no_interval():
-    negative = cpu({"a": 5, "b": 3})
-    negative = replace(negative, values=negative.values * [[1], [-1]])
-    compared = compare_profiles(negative, cpu({"a": 5}))
-    assert compared.method == "none"
-    assert any("negative numbers" in doubt for doubt in compared.doubts)
-
-
-def test_replicates_on_one_side_only_are_said():
-    compared = compare_profiles([cpu({"a": 5}), cpu({"a": 6})], cpu({"a": 5}))
-    assert compared.method == "sampling"
-    assert any("one side only" in doubt for doubt in compared.doubts)
+@pytest.mark.parametrize(
+    ("before", "after", "value", "said"),
+    [
+        (STRIPPED, STRIPPED, None, "86 % of the samples are in code without function names"),
+        (*HEAPS, "alloc_space", "from the start of the program"),
+        (NEGATIVE, cpu({"a": 5}), None, "negative numbers"),
+        ([cpu({"a": 5}), cpu({"a": 6})], cpu({"a": 5}), None, "one side only"),
+    ],
+)
+def test_what_makes_a_comparison_doubtful_is_said(before, after, value, said):
+    compared = compare_profiles(before, after, value)
+    assert any(said in doubt for doubt in compared.doubts)
+    assert compared.method == ("none" if before is NEGATIVE else "sampling")
 
 
 def folded(*stacks):
