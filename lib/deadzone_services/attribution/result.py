@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -9,17 +10,31 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from deadzone.analysis import waterfall as chart
+from deadzone.analysis.hypothesis_tests.ranks import least_trials
 from deadzone.analysis.page import Page, Paged
 from deadzone.analysis.phases.quantities import capital, setting
 from deadzone.analysis.records import plain, records
-from deadzone.language.formats import p_value
-from deadzone.language.messages import say
+from deadzone.language.formats import exact, number, p_value
+from deadzone.language.messages import join, say
 from deadzone.language.tabling import Tabled
-from deadzone.plugins import Message, _
-from deadzone_services.attribution import parts, wording
+from deadzone.plugins import Message, _, listing
+from deadzone_services.attribution import parts
 from deadzone_services.attribution.environments import Roles
-from deadzone_services.attribution.hypotheses import ABOUT, CONFIRMED, CPU_LIMIT
+from deadzone_services.attribution.hypotheses import ABOUT, CLIENT, CONFIRMED, CPU_LIMIT
 from deadzone_services.attribution.side_by_side import Margin
+from deadzone_services.attribution.wording import (
+    DECIDED,
+    LARGEST,
+    NAMES,
+    PARTS,
+    TOO_FEW,
+    UNDECIDED_FOR,
+    UNMEASURED,
+    VERDICTS,
+    difference_text,
+    duration,
+    share_text,
+)
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -120,8 +135,101 @@ class Attribution(Paged):
         return self.named(CONFIRMED)
 
     def verdict(self) -> Message:
-        """The whole verdict in a sentence or two."""
-        return wording.verdict(self)
+        """How much slower, why, and what is excluded or open."""
+        facts, floor = self._facts(), duration(self.margin.floor_s)
+        if self.is_same:
+            text = _(
+                "{slow} and {fast} respond equally fast, within {margin}: there is nothing to "
+                "explain.",
+                **{**facts, "margin": floor},
+            )
+            sentences = [text]
+        else:
+            text = _(
+                "{slow} takes {ratio} times as long as {fast}: {difference}.",
+                **facts,
+                ratio=number(self.ratio),
+                difference=difference_text(self.slowdown),
+            )
+            sentences = [text]
+            if not self.is_slower:
+                sentences.append(_("That {slow} is slower than {fast} is not shown.", **facts))
+        if self.is_slower and not self.confirmed:
+            largest = self.largest
+            sentence = TOO_FEW if (self.hypotheses["why"] == "few").any() else LARGEST
+            named = {"part": say(PARTS[largest["part"]]), "share": share_text(largest)}
+            sentences.append(say(sentence, **named, **facts))
+        if (name := self.least_limit) is not None:
+            limit = self.roles.limits[name]
+            best = _(
+                "Set cpu_limit {limit}: the median there is {time}, within {margin} of the "
+                "fastest, and that of no smaller limit is.",
+                limit=f"{limit:g}",
+                time=duration(self.medians[name]),
+                margin=floor,
+            )
+            none = _("Each CPU limit that was measured costs more than {margin}.", margin=floor)
+            sentences.append(none if math.isinf(limit) else best)
+        for kind, (_word, sentence) in VERDICTS.items():
+            if names := [say(NAMES[name]) for name in self.named(kind)]:
+                sentences.append(say(sentence, n=len(names), names=listing(names)))
+        return join(sentences)
+
+    def evidence(self, name: str) -> Message:
+        """What speaks for the verdict on a hypothesis, as sentences."""
+        sentences = [
+            _measured(part, self.measures.T[part])
+            for part in ABOUT[name].shown
+            if math.isfinite(self.measures["difference_s"][part])
+        ]
+        if name == CPU_LIMIT and self.roles.restored:
+            text = _(
+                "Without the limit ({restored}): {time}, in {fast} {other}; that the two are the "
+                "same within the margin has {p:p_equals}.",
+                restored=self.roles.restored,
+                fast=self.roles.fast,
+                time=duration(self.medians[self.roles.restored]),
+                other=duration(self.medians[self.roles.fast]),
+                p=self.removal,
+            )
+            sentences.append(text)
+        if name == CPU_LIMIT and (doses := self.roles.doses):
+            text = _(
+                "Over {n} limits the response falls as the limit rises ({p:p_equals}).",
+                n=len({self.roles.limits[dose] for dose in doses}),
+                p=self.dose,
+            )
+            sentences.append(text)
+        if name == CLIENT and self.is_bounded:
+            text = _(
+                "All of it together is under the margin in every request, so it cannot be the "
+                "cause, whatever a test says."
+            )
+            sentences.append(text)
+        if why := self.of(name)["why"]:
+            sentences.append(say(UNDECIDED_FOR[why], what=say(UNMEASURED[name]), **self._facts()))
+        return join(sentences)
+
+    def _facts(self) -> dict[str, object]:
+        """What sentences name: the environments, the margin, and how many trials each has at least
+        (n), and must have for a test to show anything (least)."""
+        roles = self.roles
+        return {
+            **{role: getattr(roles, role) or "" for role in ("slow", "fast", "restored")},
+            "n": min(self.sizes[roles.slow], self.sizes[roles.fast]),
+            "least": least_trials(max(self.tests, 1), self.confidence, sides=1),
+            "margin": duration(self.margin_s),
+        }
+
+    def _method(self) -> Message:
+        """How it was decided, with the margin and the correction."""
+        return say(
+            DECIDED,
+            margin=duration(self.margin_s),
+            n=self.tests,
+            level=exact(1 - self.confidence),
+            confidence=self.confidence,
+        )
 
     def summary(self) -> str:
         """Everything as a page of text."""
@@ -135,12 +243,12 @@ class Attribution(Paged):
         caller closes.
         """
         table, ends = self.waterfall, self.slowdown[["fast_s", "slow_s"]]
-        parts = [say(wording.PARTS[part]) for part in table["part"]]
-        differences = [wording.duration(value, signed=True) for value in table["difference_s"]]
-        fast, slow = map(wording.duration, ends)
+        parts = [say(PARTS[part]) for part in table["part"]]
+        differences = [duration(value, signed=True) for value in table["difference_s"]]
+        fast, slow = map(duration, ends)
         if self.is_slower:
-            part = capital(say(wording.PARTS[self.largest["part"]]))
-            share = wording.share_text(self.largest)
+            part = capital(say(PARTS[self.largest["part"]]))
+            share = share_text(self.largest)
             title = _("{part}: {share} of the slowdown", part=part, share=share)
         else:
             named = {"slow": self.roles.slow, "fast": self.roles.fast}
@@ -160,13 +268,13 @@ class Attribution(Paged):
 
     def page(self) -> Page:
         """Everything as a page."""
-        names: list[str] = [say(wording.NAMES[name]) for name in self.hypotheses["hypothesis"]]
-        evidence = [wording.evidence_of(self, name) for name in self.hypotheses["hypothesis"]]
+        names: list[str] = [say(NAMES[name]) for name in self.hypotheses["hypothesis"]]
+        evidence = [self.evidence(name) for name in self.hypotheses["hypothesis"]]
         notes: dict[str, list[str]] = {
-            _("Found"): [wording.verdict(self)],
+            _("Found"): [self.verdict()],
             _("Evidence"): [f"{n}: {said or '-'}" for n, said in zip(names, evidence, strict=True)],
             _("Read this first"): list(self.warnings),
-            _("How it was decided"): [wording.method(self)],
+            _("How it was decided"): [self._method()],
         }
         return Page(_("Why is it slow?"), (*self._tables(names),), notes)
 
@@ -177,21 +285,21 @@ class Attribution(Paged):
             _("environment"): [*self.sizes],
             _("CPU limit"): [self._limit(name) for name in self.sizes],
             _("trials"): [str(n) for n in self.sizes.values()],
-            _("median response"): [wording.duration(self.medians[name]) for name in self.sizes],
+            _("median response"): [duration(self.medians[name]) for name in self.sizes],
         }
         verdicts = {
             _("hypothesis"): names,
-            _("verdict"): [say(wording.VERDICTS[word][0]) for word in hypotheses["verdict"]],
-            _("share of the slowdown"): hypotheses.apply(wording.share_text, axis=1),
+            _("verdict"): [say(VERDICTS[word][0]) for word in hypotheses["verdict"]],
+            _("share of the slowdown"): hypotheses.apply(share_text, axis=1),
             _("p (excluded)"): hypotheses["p_excluded_adjusted"].map(p_value),
             _("p (confirmed)"): hypotheses["p_confirmed_adjusted"].map(p_value),
         }
         waterfall = {
-            _("part"): [say(wording.PARTS[part]) for part in table["part"]],
-            self.roles.fast: table["fast_s"].map(wording.duration),
-            self.roles.slow: table["slow_s"].map(wording.duration),
-            _("difference"): table.apply(wording.difference_text, axis=1),
-            _("share of the slowdown"): table.apply(wording.share_text, axis=1),
+            _("part"): [say(PARTS[part]) for part in table["part"]],
+            self.roles.fast: table["fast_s"].map(duration),
+            self.roles.slow: table["slow_s"].map(duration),
+            _("difference"): table.apply(difference_text, axis=1),
+            _("share of the slowdown"): table.apply(share_text, axis=1),
         }
         shown: list[tuple[str, Any, int]] = [
             (_("The environments"), environments, 2),
@@ -230,3 +338,16 @@ class Attribution(Paged):
             "waterfall": records(self.waterfall),
             "warnings": [str(warning) for warning in self.warnings],
         }
+
+
+def _measured(name: str, measure: pd.Series) -> Message:
+    part = capital(say(PARTS[name]))
+    if not measure[["slow_s", "fast_s"]].any():
+        return _("{part}: none in either.", part=part)
+    return _(
+        "{part}: {slow} against {fast}, {difference}.",
+        part=part,
+        slow=duration(measure["slow_s"]),
+        fast=duration(measure["fast_s"]),
+        difference=difference_text(measure),
+    )

@@ -1,22 +1,15 @@
-"""An attribution in words: durations, verdicts, the evidence for each, and the verdict on the
-whole."""
-
-from __future__ import annotations
+"""What an attribution says: the names of causes and parts, the sentences of verdicts, and times
+with their units."""
 
 import math
-from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from deadzone.analysis.hypothesis_tests.ranks import least_trials
-from deadzone.analysis.phases.quantities import capital, percent
-from deadzone.language.formats import exact, number
-from deadzone.language.messages import N_, join, say
-from deadzone.plugins import Message, _, listing
-from deadzone_services.attribution.hypotheses import ABOUT, CLIENT, CPU_LIMIT, HYPOTHESES
-
-if TYPE_CHECKING:
-    from deadzone_services.attribution.result import Attribution
+from deadzone.analysis.phases.quantities import percent
+from deadzone.language.formats import number
+from deadzone.language.messages import N_
+from deadzone.plugins import _
+from deadzone_services.attribution.hypotheses import HYPOTHESES
 
 CAUSES = (N_("CPU limit"), N_("network"), N_("disk"), N_("memory"), N_("client"))
 NAMES = dict(zip(HYPOTHESES, CAUSES, strict=True))
@@ -156,116 +149,3 @@ def difference_text(row: pd.Series) -> str:
 
 def _with_interval(value: str, low: str, high: str) -> str:
     return _("{value} ({low} to {high})", value=value, low=low, high=high) if low != "-" else value
-
-
-def _facts(result: Attribution) -> dict[str, object]:
-    """What sentences name: the environments, the margin, and how many trials each has at least (n),
-    and must have for a test to show anything (least)."""
-    roles = result.roles
-    return {
-        **{role: getattr(roles, role) or "" for role in ("slow", "fast", "restored")},
-        "n": min(result.sizes[roles.slow], result.sizes[roles.fast]),
-        "least": least_trials(max(result.tests, 1), result.confidence, sides=1),
-        "margin": duration(result.margin_s),
-    }
-
-
-def evidence_of(result: Attribution, name: str) -> Message:
-    """What speaks for the verdict on a hypothesis, as sentences."""
-    sentences = [
-        _measured(part, result.measures.T[part])
-        for part in ABOUT[name].shown
-        if math.isfinite(result.measures["difference_s"][part])
-    ]
-    if name == CPU_LIMIT and result.roles.restored:
-        text = _(
-            "Without the limit ({restored}): {time}, in {fast} {other}; that the two are the "
-            "same within the margin has {p:p_equals}.",
-            restored=result.roles.restored,
-            fast=result.roles.fast,
-            time=duration(result.medians[result.roles.restored]),
-            other=duration(result.medians[result.roles.fast]),
-            p=result.removal,
-        )
-        sentences.append(text)
-    if name == CPU_LIMIT and (doses := result.roles.doses):
-        text = _(
-            "Over {n} limits the response falls as the limit rises ({p:p_equals}).",
-            n=len({result.roles.limits[dose] for dose in doses}),
-            p=result.dose,
-        )
-        sentences.append(text)
-    if name == CLIENT and result.is_bounded:
-        text = _(
-            "All of it together is under the margin in every request, so it cannot be the cause, "
-            "whatever a test says."
-        )
-        sentences.append(text)
-    if why := result.of(name)["why"]:
-        sentences.append(say(UNDECIDED_FOR[why], what=say(UNMEASURED[name]), **_facts(result)))
-    return join(sentences)
-
-
-def _measured(name: str, measure: pd.Series) -> Message:
-    part = capital(say(PARTS[name]))
-    if not measure[["slow_s", "fast_s"]].any():
-        return _("{part}: none in either.", part=part)
-    return _(
-        "{part}: {slow} against {fast}, {difference}.",
-        part=part,
-        slow=duration(measure["slow_s"]),
-        fast=duration(measure["fast_s"]),
-        difference=difference_text(measure),
-    )
-
-
-def verdict(result: Attribution) -> Message:
-    """How much slower, why, and what is excluded or open."""
-    facts, floor = _facts(result), duration(result.margin.floor_s)
-    if result.is_same:
-        text = _(
-            "{slow} and {fast} respond equally fast, within {margin}: there is nothing to explain.",
-            **{**facts, "margin": floor},
-        )
-        sentences = [text]
-    else:
-        text = _(
-            "{slow} takes {ratio} times as long as {fast}: {difference}.",
-            **facts,
-            ratio=number(result.ratio),
-            difference=difference_text(result.slowdown),
-        )
-        sentences = [text]
-        if not result.is_slower:
-            sentences.append(_("That {slow} is slower than {fast} is not shown.", **facts))
-    if result.is_slower and not result.confirmed:
-        largest = result.largest
-        sentence = TOO_FEW if (result.hypotheses["why"] == "few").any() else LARGEST
-        named = {"part": say(PARTS[largest["part"]]), "share": share_text(largest)}
-        sentences.append(say(sentence, **named, **facts))
-    if (name := result.least_limit) is not None:
-        limit = result.roles.limits[name]
-        best = _(
-            "Set cpu_limit {limit}: the median there is {time}, within {margin} of the fastest, "
-            "and that of no smaller limit is.",
-            limit=f"{limit:g}",
-            time=duration(result.medians[name]),
-            margin=floor,
-        )
-        none = _("Each CPU limit that was measured costs more than {margin}.", margin=floor)
-        sentences.append(none if math.isinf(limit) else best)
-    for kind, (_word, sentence) in VERDICTS.items():
-        if names := [say(NAMES[name]) for name in result.named(kind)]:
-            sentences.append(say(sentence, n=len(names), names=listing(names)))
-    return join(sentences)
-
-
-def method(result: Attribution) -> Message:
-    """How it was decided, with the margin and the correction."""
-    return say(
-        DECIDED,
-        margin=duration(result.margin_s),
-        n=result.tests,
-        level=exact(1 - result.confidence),
-        confidence=result.confidence,
-    )

@@ -13,7 +13,7 @@ import deadzone
 from deadzone.errors import CompareError
 from deadzone.language.messages import say, speaking
 from deadzone_services.attribution.hypotheses import HYPOTHESES
-from deadzone_services.attribution.wording import UNMEASURED, evidence_of, verdict
+from deadzone_services.attribution.wording import UNMEASURED
 from packs.services.attribution.made_trials import FAST, LIMITED, RELAY, SLOW_DISK, trials
 
 PLANTED = {
@@ -83,12 +83,12 @@ def test_one_trial_each_decides_nothing_but_what_a_whole_count_bounds():
     result = deadzone.attribute(trials({"slow": LIMITED, "fast": FAST}, n=1))
     assert set(result.named("undecided")) == others("client")
     assert set(result.hypotheses["why"]) == {"few", ""}
-    assert "with 1 trial in an environment no test can show anything" in evidence_of(result, "disk")
+    assert "with 1 trial in an environment no test can show anything" in result.evidence("disk")
 
 
 def test_where_trials_are_too_few_the_verdict_says_how_many_can_prove_it():
     result = deadzone.attribute(trials({"slow": LIMITED, "fast": FAST}, n=3))
-    said = str(verdict(result))
+    said = str(result.verdict())
     assert 'the largest part of the slowdown is "stopped by the CPU limit": 100 %' in said
     assert "; 3 trials of an environment cannot prove it, 5 can (-r 5, " in said
 
@@ -98,11 +98,11 @@ def test_the_smallest_limit_that_costs_next_to_nothing_is_the_one_to_set():
     planted = {name: {"limit": limit, "throttled": s} for name, (limit, s) in limits.items()}
     result = deadzone.attribute(trials(planted, n=5))
     assert result.least_limit == "c"
-    assert "Set cpu_limit 1: the median there is " in str(verdict(result))
+    assert "Set cpu_limit 1: the median there is " in str(result.verdict())
     slow = deadzone.attribute(trials({"slow": SLOW_DISK, "fast": FAST}))
-    assert slow.least_limit is None and "Set cpu_limit" not in str(verdict(slow))
+    assert slow.least_limit is None and "Set cpu_limit" not in str(slow.verdict())
     without = deadzone.attribute(trials({"slow": LIMITED, "fast": FAST}))
-    assert "Each CPU limit that was measured costs more than" in str(verdict(without))
+    assert "Each CPU limit that was measured costs more than" in str(without.verdict())
 
 
 def test_no_significance_is_no_exclusion():
@@ -128,7 +128,7 @@ def test_what_was_not_measured_is_undecided_and_the_report_says_what(gone, name)
     result = deadzone.attribute(trials({"slow": RELAY, "fast": FAST}, drop=gone))
     assert result.of(name)["verdict"] == "undecided"
     assert result.of(name)["why"] == "unmeasured"
-    assert say(UNMEASURED[name]) in evidence_of(result, name)
+    assert say(UNMEASURED[name]) in result.evidence(name)
 
 
 def test_equal_connecting_alone_does_not_exclude_the_network():
