@@ -86,6 +86,21 @@ def test_a_second_factor_gives_a_model_for_each_of_its_values(grid, deadzone):
     assert "threads = 2" in words.out and "threads = 4" in words.out
 
 
+def test_a_doubt_of_one_slice_names_it_and_the_setting_is_said_once(deadzone, tmp_path):
+    rows = [
+        (by, n, rate / min(n, most) * (1 + 0.001 * r))
+        for by, most, rate in (("short", 4, 10), ("long", 9, 20))
+        for n in (1, 2, 4, 8)
+        for r in range(3)
+    ]
+    path = tmp_path / "t.csv"
+    pd.DataFrame(rows, columns=["way", "n", "wall_s"]).to_csv(path, index=False)
+    out = deadzone("fit", path, "--knob", "n", "--response", "wall_s", "--by", "way", "-q").out
+    lines = out.splitlines()
+    assert sum(line.startswith("Doubt") for line in lines) <= 3 and out.count("Set ") == 1
+    assert any(line.startswith("Doubt: way = short: The joint at 4 ") for line in lines)
+
+
 def test_a_factor_that_is_not_ours_to_choose_is_given(grid, deadzone):
     asked = ("--knob", "cores", "--response", "wall_s", "--by", "threads")
     arguments = ("fit", grid, *asked, "--given")

@@ -84,6 +84,14 @@ def test_a_first_line_that_is_no_head_line_is_refused_with_a_way_out(tmp_path, t
         table_of(tmp_path, text)
 
 
+@pytest.mark.parametrize("title", ["March,host a", "March,7"])
+def test_a_title_with_as_many_cells_is_told_by_the_head_line_below_it(tmp_path, deadzone, title):
+    path = tmp_path / "t.csv"
+    path.write_text(f"{title}\nthreads,secs\n1,2\n2,1.1\n4,0.6\n")
+    said = deadzone("fit", path, "--knob", "threads", "--response", "secs")
+    assert said.code != 0 and "`tail -n +2 t.csv | deadzone fit - ...`" in said.err
+
+
 def test_levels_as_columns_are_told_how_to_become_rows(tmp_path, deadzone):
     path = tmp_path / "t.csv"
     path.write_text("1,2,4,8\n10.0,5.1,2.7,2.0\n10.2,5.2,2.6,2.1\n")

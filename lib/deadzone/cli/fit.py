@@ -113,7 +113,7 @@ def command(
 
     options = options_of({**asked, "slo": dict(asked["slo"])})
     how = {"scale": scale, "places": places_asked(asked), "k": int(k) if k else None}
-    frame, response = _read(table, responses, wide, name)
+    frame, response = _read(table, knob, responses, wide, name)
     knob, response, *others = (
         _column(column_of(frame, column), column) for column in (knob, response, *by)
     )
@@ -183,10 +183,12 @@ def _pages(answer: Answer, advice: Recommendation, most_rows: int | None) -> Ite
         yield page(answer, advice).text(most_rows)
 
 
-def _read(path: Path, responses: Sequence[str], wide: str, name: str) -> tuple[pd.DataFrame, str]:
+def _read(
+    path: Path, knob: str, responses: Sequence[str], wide: str, name: str
+) -> tuple[pd.DataFrame, str]:
     """The table, one row a trial, and its response; what a wide table becomes is said."""
     from deadzone.analysis.phases.roles import column_of
-    from deadzone.store.tables import are_levels, numeric_names, read_table
+    from deadzone.store.tables import are_levels, check_no_title, numeric_names, read_table
     from deadzone.store.wide import long_table, repeats_in
 
     if len(responses) > 1:
@@ -196,6 +198,7 @@ def _read(path: Path, responses: Sequence[str], wide: str, name: str) -> tuple[p
             "are levels of a factor: --name FACTOR --by FACTOR too."
         )
     table, response = read_table(path), responses[0]
+    check_no_title(table, path, (knob, response))
     if wide:
         rows = long_table(table, wide, response, name)
         click.echo(

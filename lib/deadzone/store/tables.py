@@ -16,7 +16,7 @@ from zipfile import BadZipFile
 
 from deadzone.contents import written_whole
 from deadzone.errors import FormatError, SaidAs, TableError, did_you_mean
-from deadzone.store.delimited import form_of
+from deadzone.store.delimited import ROWS_LOOKED_AT, form_of
 from deadzone.store.entering import as_numbers, entered, texts_of
 from deadzone.study.scales import FEWEST_LEVELS, NO_LIMIT
 
@@ -115,9 +115,20 @@ def _check_head_line(table: pd.DataFrame, path: Path) -> None:
         )
 
 
-def _without_first_line(path: Path) -> str:
-    """What to type so that a table is read from its second line on."""
-    return f"`tail -n +2 {path.name} | deadzone fit - ...`"
+def _without_first_line(path: Path, lines: int = 1) -> str:
+    """What to type so that a table is read without its first lines."""
+    return f"`tail -n +{lines + 1} {path.name} | deadzone fit - ...`"
+
+
+def check_no_title(table: pd.DataFrame, path: Path, columns: Collection[str]) -> None:
+    """Raise TableError where one row names all of the columns that were asked for: what was read as
+    the head line is a title."""
+    for i, cells in enumerate(table[texts_of(table)].head(ROWS_LOOKED_AT).to_numpy(), 1):
+        if {*columns} <= {*map(str, cells)}:
+            raise TableError(
+                f"{path}: data row {i} is the head line, so what is above it is a title. Leave it "
+                f"out: {_without_first_line(path, i)}, in a sheet by deleting its rows."
+            )
 
 
 def numeric_names(columns: Iterable[Any]) -> list[Any]:

@@ -77,7 +77,8 @@ def _by_port(port: str) -> Found:
     if int(port) in there:
         unseen = "which process listens there, this user may not see; be root, or name the process."
         return _with_group(there[int(port)]), unseen
-    return (), "nothing listens there; `ss -ltnp` lists what does, and where."
+    listed = ", ".join(map(str, sorted(there, key=lambda other: abs(other - int(port)))[:8]))
+    return (), f"nothing is listening there. Listening ports: {listed or 'none'}."
 
 
 def _by_pid_file(path: str) -> Found:

@@ -139,14 +139,15 @@ def test_threads_that_may_bring_their_own_work_keep_their_setting_with_a_doubt()
     assert result.setting == 2 and "say `--role work_size`" in result.doubt
 
 
-def test_a_further_factor_that_is_work_is_reported_slice_by_slice():
+@pytest.mark.parametrize("factor", ["Rows", "rate", "machine"])
+def test_a_further_factor_that_is_work_is_reported_slice_by_slice(factor):
     rows = [(n, name, t * n) for n in (1000, 20000) for name, t in (("a", 2.0), ("b", 1.0))]
-    table = pd.DataFrame(rows, columns=["Rows", "Method", "time_ms"])
-    result = examined(experiment_in(table, "Method", "time_ms", None, ("Rows",)))
-    assert result.recommend().setting is None and "Rows is work" in result.recommend().reason
+    table = pd.DataFrame(rows, columns=[factor, "Method", "time_ms"])
+    result = examined(experiment_in(table, "Method", "time_ms", None, (factor,)))
+    assert result.recommend().setting is None and f"{factor} is work" in result.recommend().reason
     assert [one.setting["Method"] for one in result.in_each_slice()] == ["b", "b"]
-    own = examined(experiment_in(table, "Method", "time_ms", None, ("Rows",), role="setting"))
-    assert own.recommend().setting == {"Rows": 1000, "Method": "b"}
+    own = examined(experiment_in(table, "Method", "time_ms", None, (factor,), role="setting"))
+    assert own.recommend().setting == {factor: 1000, "Method": "b"}
 
 
 def how(table: pd.DataFrame, goal: str = "min") -> str:

@@ -99,6 +99,9 @@ GIVEN = {
 }  # fmt: skip
 """Words of a further factor that is given, and no setting."""
 
+GIVEN_BY = {"named", "grows", "load", "repeated"}
+"""What a knob would be told by, that says of a further factor that it is given."""
+
 WORK_ROLE = "work_size"
 """The role of a knob that is the size of the work; the other one is a setting."""
 
@@ -114,7 +117,8 @@ WORK_ROLE = "work_size"
         "repeated": "{knob} is a load that was asked for: {response} is as much up to {repeated}, "
         "and less from {first} on. The capacity is about {capacity:number}, and no level is "
         "recommended.",
-        "by": "{column} is work, a machine or a test: each of its values has its own setting.",
+        "by": "{column} is work, a load, a machine or a test: each of its values has its own "
+        "setting.",
         "asked_grows": "{response} grows in proportion to {knob}, as it does where {knob} is the "
         "size of the work, or each of {knob} brings its own: if so, say `--role work_size`.",
         "asked_name": "{knob} may be the size of the work, or of a part of it that is a setting.",
@@ -137,9 +141,9 @@ def work_size(seen: Experiment) -> Iterator[Suspicion]:
 
 
 def _is_given(seen: Experiment, name: str) -> bool:
-    """Whether a further factor is work, a machine or a test, and no choice of the user's."""
+    """Whether a further factor is work, a load, a machine or a test, and no choice of the user's."""
     alone = replace(seen, knob=name, by=(seen.knob,), role="", option="")
-    return bool(GIVEN & set(words_of(name))) or _how(alone) in ("named", "grows")
+    return bool(GIVEN & set(words_of(name))) or _how(alone) in GIVEN_BY
 
 
 def _how(seen: Experiment) -> str:

@@ -87,10 +87,10 @@ def _row(answer: Answer, advice: Recommendation, row: Mapping[Hashable, Any]) ->
 
 def page(answer: Answer, advice: Recommendation) -> Page:
     """The settings for a terminal: their table, the recommendation and what to know."""
-    slices = [grid_verdict(advice, answer.in_each_slice())] if answer.others else []
+    said = grid_verdict(advice, answer.in_each_slice()) if answer.others else advice.reason
     label, factors = axis_label(answer.response), ", ".join(answer.factors)
     notes: dict[str, Sequence[str]] = {
-        _("Recommended setting"): [*slices, advice.reason, *advice.caveats],
+        _("Recommended setting"): [said, *advice.caveats],
         _("Warnings"): list(answer.notes),
     }
     table = Tabled(pgettext("table", "Settings"), settings_frame(answer, advice))

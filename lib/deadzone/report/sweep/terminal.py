@@ -12,8 +12,10 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import TYPE_CHECKING, TextIO
 
+from deadzone.analysis.phases.decision import chosen
 from deadzone.analysis.phases.model import PhaseModel
 from deadzone.analysis.phases.picture import picture
+from deadzone.analysis.phases.quantities import listing
 from deadzone.analysis.phases.recommend import Recommendation
 from deadzone.language.messages import _, ngettext
 from deadzone.visible import visible
@@ -89,18 +91,18 @@ def in_terminal(
         return "\n".join(_all_lines(analysis, terminal, wide))
     curves = [] if quiet or terminal is None else [_curve(part, terminal) for part in analysis]
     limits = [] if quiet else _limits(analysis, wide)
-    return "\n".join(
-        [*chain(*curves), _answer(analysis, wide), *limits, *_first_doubts(analysis, wide)]
-    )
+    answer = _answer(analysis, wide, have_settings=bool(curves))
+    return "\n".join([*chain(*curves), answer, *limits, *_first_doubts(analysis, wide)])
 
 
-def _answer(analysis: Analysis, wide: Terminal) -> str:
-    """The setting, or why there is none."""
+def _answer(analysis: Analysis, wide: Terminal, have_settings: bool = False) -> str:
+    """The setting, or why there is none; and that of each slice, unless its curve has it."""
     if analysis.stopped:
         return wide.paragraph(analysis.problem)
     if analysis.advice is None:
         return wide.paragraph(_("No phases could be fitted: {reason}", reason=analysis.problem))
-    return wide.paragraph(analysis.verdict, "  ")
+    alone = have_settings and len(analysis.slices) == len(analysis.in_each_slice)
+    return wide.paragraph(analysis.advice.reason if alone else analysis.verdict, "  ")
 
 
 def _first_doubts(analysis: Analysis, wide: Terminal) -> Iterator[str]:
@@ -119,10 +121,11 @@ def _first_doubts(analysis: Analysis, wide: Terminal) -> Iterator[str]:
 
 
 def _curve(part: Slice, terminal: Terminal | None) -> Iterator[str]:
-    """The name of a slice, where it has one, and its curve, where there is a terminal to draw it
-    in."""
+    """The name of a slice with its setting, where it has a name, and its curve, where there is a
+    terminal to draw it in."""
     if part.name:
-        yield visible(f"{part.name}:")
+        setting = None if part.advice.setting is None else part.advice.chosen
+        yield visible(f"{part.name}: {chosen(setting, part.advice.quantity)}")
     if terminal:
         yield terminal.curve(part.model, part.advice)
         yield ""
@@ -143,11 +146,18 @@ def _limits(analysis: Analysis, wide: Terminal) -> Iterator[str]:
 
 
 def _doubts(analysis: Analysis) -> list[str]:
-    """What is doubtful beside the findings, each once."""
+    """What is doubtful beside the findings, each once, with the slices that it is about unless it
+    is about all of them."""
     caveats = analysis.advice.caveats if analysis.advice else ()
-    warnings = (warning for part in analysis for warning in part.model.warnings)
-    doubts = dict.fromkeys([*analysis.source.doubts, *caveats, *warnings])
-    return [_("Doubt: {doubt}", doubt=doubt) for doubt in doubts]
+    doubts: dict[str, list[str]] = {doubt: [] for doubt in (*analysis.source.doubts, *caveats)}
+    for part in analysis:
+        for warning in part.model.warnings:
+            doubts.setdefault(warning, []).append(part.name)
+    told = (
+        f"{listing(names)}: {doubt}" if 0 < len(names) < len(analysis.slices) else doubt
+        for doubt, names in doubts.items()
+    )
+    return [_("Doubt: {doubt}", doubt=doubt) for doubt in told]
 
 
 def _all_lines(analysis: Analysis, terminal: Terminal | None, wide: Terminal) -> Iterator[str]:

@@ -40,6 +40,12 @@ def test_what_is_not_there_is_said(keys, redis):
         assert "Did you mean `redis-server`?" in str(raised.value)
 
 
+def test_a_port_that_nobody_listens_on_names_those_that_are(redis):
+    with pytest.raises(GoneError, match="nothing is listening there. Listening ports: ") as raised:
+        roots_of(CoresidentSpec(port=redis.port + 1 if redis.port < 65535 else redis.port - 1))
+    assert str(redis.port) in str(raised.value)
+
+
 def test_a_pid_file_of_a_process_that_ended_is_no_server(tmp_path):
     note = tmp_path / "gone.pid"
     note.write_text("4194304")
@@ -56,5 +62,5 @@ def test_a_container_is_asked_of_its_engine():
 def test_a_port_is_refused_in_a_sentence_before_anything_is_measured(write_study, deadzone, home):
     with refusing_port() as port:
         said = deadzone("sweep", write_study(), "--belongs", f"port={port}")
-    assert said.code == 4 and "nothing listens there" in said.err
+    assert said.code == 4 and "nothing is listening there" in said.err
     assert not list((home / "data" / "runs").glob("*/*"))
