@@ -153,6 +153,16 @@ def test_drift_over_the_run_order_is_seen_in_the_clock():
     assert drift.change == pytest.approx(0.1, abs=0.02)
 
 
+@pytest.mark.parametrize(("climb", "is_told"), [(0.06, True), (0.02, False)])
+def test_a_climb_over_the_rounds_is_told_by_the_column_that_counts_them(climb, is_told):
+    frame = trials(LEVELS, chain(LEVELS, *FIVE), 5, 0.01).drop(columns="block")
+    frame["Round"] = frame.groupby("cores").cumcount() + 1
+    frame["wall_s"] *= 1 + climb * frame["Round"]
+    model = fit_phases(frame, "cores", "wall_s")
+    assert (model.drift is not None) == is_told
+    assert ["state_builds_up"] * is_told == [finding.key for finding in model.findings]
+
+
 def test_a_response_to_maximise_has_positive_elasticity_where_it_pays():
     frame = trials(LEVELS, chain(LEVELS, [1, 8, 16], [0.9, 0.0]), 3, 0.01)
     frame["frames_per_s"] = 1000 / frame["wall_s"]

@@ -151,7 +151,8 @@ def levels_confounded(seen: Experiment) -> Iterator[Suspicion]:
 )
 def state_builds_up(seen: Experiment) -> Iterator[Suspicion]:
     """Files, memory or heat that grow with each trial make later trials slower. Drift over the run
-    that the fit found and took away, by its own F test (see `analysis.phases.drift`)."""
+    that the fit found and took away, by its own F test (see `analysis.phases.drift`). In a table
+    without times the order is that of a column that counts rounds, such as `replicate`."""
     drift = seen.model.drift if seen.model else None
     if drift is None:
         return

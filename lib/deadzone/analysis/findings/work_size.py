@@ -141,7 +141,7 @@ def work_size(seen: Experiment) -> Iterator[Suspicion]:
 
 
 def _is_given(seen: Experiment, name: str) -> bool:
-    """Whether a further factor is work, a load, a machine or a test, and no choice of the user's."""
+    """Whether a further factor is work, a load, a machine or a test, and no choice."""
     alone = replace(seen, knob=name, by=(seen.knob,), role="", option="")
     return bool(GIVEN & set(words_of(name))) or _how(alone) in GIVEN_BY
 

@@ -374,7 +374,7 @@ TRIALS_DO_NOT_SETTLE = {
         "{tolerance}."
     ),
     "tolerated": N_(
-        "More trials will not settle it: {other} is expected to be only {difference} worse than "
+        "More trials will not settle it: {other} is expected to be {difference} worse than "
         "{best}, which is within the tolerance of {tolerance}."
     ),
     "noise": N_("How many trials would settle it is not known, for no setting has more than one."),

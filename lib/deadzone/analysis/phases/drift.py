@@ -26,6 +26,10 @@ be rare."""
 SMALLEST_REMOVED = 0.002
 """Drift of less than 0.2 % over the run changes no conclusion and is left alone."""
 
+SMALLEST_OF_ROUNDS = 0.15
+"""A column that counts rounds need not say when they were; a climb over them of less is left
+alone."""
+
 FAR_OFF = 4.0
 """Residuals beyond this many robust standard deviations do not take part."""
 
@@ -83,7 +87,10 @@ def estimate_drift(sample: CurveTrials, certainty: float) -> tuple[Drift | None,
         index=pd.Index(names, name=kind),
     )
     change = float(np.expm1(np.ptp(effect)))
-    removed = p < SIGNIFICANT and change > SMALLEST_REMOVED
+    least = SMALLEST_OF_ROUNDS if sample.by_round else SMALLEST_REMOVED
+    removed = p < SIGNIFICANT and change > least
+    if sample.by_round and not removed:
+        return None, np.zeros(trials)
     return Drift(kind, table, change, p, removed), fit.on_trials * removed
 
 

@@ -74,6 +74,10 @@ def prepare(
     return curve_trials(table, knob, response, goal, scale, [*notes, *fewer])
 
 
+ROUNDS = {"replicate", "rep", "round", "repeat", "repetition", "iteration", "run"}
+"""Names of a column that counts the rounds in which all levels were measured."""
+
+
 def curve_trials(
     table: pd.DataFrame,
     knob: str,
@@ -91,6 +95,7 @@ def curve_trials(
     axis, names, none_level = written_on(scale, levels)
     row = table.index.to_numpy()
     is_known = "block" in table and table["block"].notna().all()
+    rounds = _rounds(table.drop(columns=[knob, response]))
     value, blocked = without_nodes(table, level, np.log(values) * (1 if goal == "min" else -1))
     return CurveTrials(
         levels,
@@ -101,7 +106,8 @@ def curve_trials(
         row=row,
         trial=table["trial"].to_numpy() if "trial" in table else row + 1,
         block=table["block"].to_numpy() if is_known else None,
-        order=_run_order(table),
+        order=_run_order(table) if rounds is None else rounds,
+        by_round=rounds is not None,
         higher_is_worse=goal == "min",
         none_level=none_level,
         warnings=(*notes, *said, *blocked, *_doubts(levels, level, values, response)),
@@ -423,6 +429,18 @@ def _doubts(
         wide = N_("{response} spans a factor of {factor:number}; check that all rows share a unit.")
         doubts.append(say(wide, response=response, factor=factor))
     return doubts
+
+
+def _rounds(table: pd.DataFrame) -> np.ndarray | None:
+    """Place of each trial's round among the rounds, 0 ... 1, in a table without times and blocks;
+    None without a column that counts rounds."""
+    if {"started_at", "block"} & {*table.columns}:
+        return None
+    for name in table.columns[table.columns.astype(str).str.lower().isin(ROUNDS)]:
+        rounds: Any = pd.to_numeric(table[name], errors="coerce")
+        if rounds.notna().all() and rounds.nunique() > 1:
+            return ((rounds - rounds.min()) / np.ptp(rounds)).to_numpy(float)
+    return None
 
 
 def _run_order(table: pd.DataFrame) -> np.ndarray | None:

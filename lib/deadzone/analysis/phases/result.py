@@ -23,7 +23,8 @@ class CurveTrials:
     response to maximise: smaller is better; where the trials ran on several nodes of a cluster,
     without what these differ by. row: shape (trials,), position in the frame. trial: shape
     (trials,), where the frame has no such column the row of data, counted from 1. block, order:
-    shape (trials,) or None; order is the rank in the run, 0 ... 1.
+    shape (trials,) or None; order is the rank in the run, 0 ... 1, or where by_round that of the
+    round, by a column that counts rounds.
     """
 
     levels: np.ndarray
@@ -39,6 +40,7 @@ class CurveTrials:
     none_level: float | None
     warnings: tuple[str, ...]
     axis: KnobAxis
+    by_round: bool = False
 
 
 @dataclass(frozen=True)

@@ -41,7 +41,9 @@ def test_what_is_not_there_is_said(keys, redis):
 
 
 def test_a_port_that_nobody_listens_on_names_those_that_are(redis):
-    with pytest.raises(GoneError, match="nothing is listening there. Listening ports: ") as raised:
+    with pytest.raises(
+        GoneError, match=r"nothing is listening there\. Listening ports: "
+    ) as raised:
         roots_of(CoresidentSpec(port=redis.port + 1 if redis.port < 65535 else redis.port - 1))
     assert str(redis.port) in str(raised.value)
 
