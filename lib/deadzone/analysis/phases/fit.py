@@ -20,6 +20,7 @@ from deadzone.analysis.phases.model import PhaseModel
 from deadzone.analysis.phases.off_levels import off_levels
 from deadzone.analysis.phases.outliers import (
     OUTLIER_PROBABILITY,
+    confirmed,
     reason,
     scattering,
     spoiled,
@@ -139,12 +140,13 @@ def step_table(reading: PhasePosterior) -> pd.DataFrame:
 
 
 def _of_levels(
-    posterior: Posterior, value: np.ndarray, level: np.ndarray
+    posterior: Posterior, value: np.ndarray, level: np.ndarray, certain: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """Which trials are spoiled, a probability of shape (trials,), and which levels are off, shape
-    (n,); see `off_levels`."""
+    (n,); see `off_levels`. certain: shape (n,), levels without spoiled trials."""
     common, n = posterior.noise, len(posterior.x)
-    spoilt = within_levels(spoiled(posterior, value, level), value, level, common)
+    chance = np.where(certain[level], 0.0, spoiled(posterior, value, level))
+    spoilt = within_levels(chance, value, level, common)
     spoilt[scattering(spoilt > OUTLIER_PROBABILITY, value, level, common)] = 0.0
     _, count, variance = level_means(level, value, 1 - spoilt, n)
     own = (count - 1) * variance
@@ -283,10 +285,14 @@ def fit_curve(
         correction = np.zeros_like(correction)
     value = sample.value - correction
     laws = () if sample.axis.is_interval else LAWS
-    posterior = infer(sample.axis.forward(sample.levels), value, sample.level, thresholds, laws)
+    curve = (sample.axis.forward(sample.levels), value, sample.level, thresholds, laws)
+    posterior = infer(*curve)
+    certain = confirmed(spoiled(posterior, value, sample.level), value, sample.level)
+    if certain.any():  # levels that others confirm are no outliers of the curve
+        posterior = infer(*curve, certain)
     probability = step_probabilities(posterior.pieces, len(sample.levels) - 1)
     probability = by_sum(probability, posterior.pieces, posterior.x)
-    spoilt, off = _of_levels(posterior, value, sample.level)
+    spoilt, off = _of_levels(posterior, value, sample.level, certain)
     labels = decode(probability)
     reading = PhasePosterior(
         sample, posterior, probability, labels, spoilt, off, correction, certainty

@@ -12,7 +12,7 @@ nothing to resample.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -111,14 +111,16 @@ def infer(
     level: np.ndarray,
     thresholds: Thresholds,
     laws: tuple[Law, ...] = LAWS,
+    sound: np.ndarray | bool = False,
 ) -> Posterior:
     """Posterior of the phases of one curve: the hypotheses are fitted from the first guess
     outwards, each way until they are hopeless.
 
     x: shape (n,), ln(level), increasing. value: shape (trials,), ln(response), smaller is better.
-    level: shape (trials,), position of each trial's level in x.
+    level: shape (trials,), position of each trial's level in x. sound: shape (n,), levels that are
+    not spoiled, however far off they are.
     """
-    trials = noise.group(value, level, len(x))
+    trials = replace(noise.group(value, level, len(x)), sound=sound)
     slope, few = slope_prior(thresholds), trials.counts <= FEW_TRIALS
     assume = _replicated if (trials.counts > 1).any() else _single
     make, values, begin = assume(x, trials)
@@ -142,7 +144,10 @@ def _single(x: np.ndarray, trials: Replicates) -> Hypotheses:
         frame, by_scale = noise.tabulate(trials, scale, scale, noise.OUTLIER_RATE)
         weights = noise.scale_weights(0.0, noise.SINGLE_HETEROGENEITY)
         log_prior = -0.5 * (np.log(scale / noise.TYPICAL_NOISE) / noise.NOISE_SPREAD) ** 2
-        tables, scales = noise.combine(frame, by_scale, weights, 0.0), scale * noise.SCALES
+        tables, scales = (
+            noise.combine(frame, by_scale, weights, 0.0, trials.sound),
+            scale * noise.SCALES,
+        )
         return Hypothesis(scale, 0.0, log_prior, scales, frame, by_scale, weights, tables)
 
     rough = noise.roughness(x, trials.values[:, 0])
@@ -170,7 +175,7 @@ def _replicated(x: np.ndarray, trials: Replicates) -> Hypotheses:
                 trials, base, misfit / max(MISFITS), noise.OUTLIER_RATE
             )
             likelihood += (noise.mass(frame, by_scale) - noise.mass(wide, likelihood))[:, :, None]
-        tables = noise.combine(wide, likelihood, weights, PERSISTENCE * misfit)
+        tables = noise.combine(wide, likelihood, weights, PERSISTENCE * misfit, trials.sound)
         log_prior, scales = float(np.log(prior[ratio])), base * noise.SCALES
         return Hypothesis(scale, misfit, log_prior, scales, wide, likelihood, weights, tables)
 

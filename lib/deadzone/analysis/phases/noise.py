@@ -54,6 +54,9 @@ OUTLIER_SIZE = 0.8
 LEVEL_OUTLIER = 1e-4
 """Chance that a whole level is spoiled, all replicates alike."""
 
+IMPOSSIBLE = 1e-200
+"""The same of a level that others confirm: the curve goes where it was measured."""
+
 MOST_REPLICATES = 24
 """More trials of a level than this are grouped into as many neighbours, which keep mean and
 weight."""
@@ -90,12 +93,13 @@ class LevelTables:
 
 @dataclass(frozen=True)
 class Replicates:
-    """Trials grouped by level, padded: values and weights have shape (n, most trials of a
-    level)."""
+    """Trials grouped by level, padded: values and weights have shape (n, most trials of a level).
+    sound: shape (n,), levels that are not spoiled."""
 
     values: np.ndarray
     weights: np.ndarray
     counts: np.ndarray
+    sound: np.ndarray | bool = False
 
 
 def group(value: np.ndarray, level: np.ndarray, n: int) -> Replicates:
@@ -222,11 +226,16 @@ def learn_scale(frame: LevelTables, by_scale: np.ndarray, base: float) -> np.nda
 
 
 def combine(
-    frame: LevelTables, by_scale: np.ndarray, weights: np.ndarray, misfit: float
+    frame: LevelTables,
+    by_scale: np.ndarray,
+    weights: np.ndarray,
+    misfit: float,
+    sound: np.ndarray | bool = False,
 ) -> LevelTables:
     """Integrate over a level's noise scale and over its own offset from the curve.
 
-    misfit: standard deviation (ln) of that offset. Smoothing by the Fourier transform is exact for
+    misfit: standard deviation (ln) of that offset. sound: shape (n,), levels that are not spoiled,
+    however far off they lie. Smoothing by the Fourier transform is exact for
     a band-limited table; what it leaves below the floor of a spoiled level does not matter.
     """
     top = by_scale.max(axis=(1, 2))
@@ -237,7 +246,8 @@ def combine(
         padded = np.concatenate([likelihood, likelihood[:, ::-1]], axis=1)
         smooth = np.fft.irfft(np.fft.rfft(padded, axis=1) * kernel, n=2 * POINTS, axis=1)
         likelihood = np.maximum(smooth[:, :POINTS], 0.0)
-    floor = LEVEL_OUTLIER * likelihood.max(axis=1, keepdims=True) * 0.05
+    chance = np.where(sound, IMPOSSIBLE, LEVEL_OUTLIER * 0.05)
+    floor = (likelihood.max(axis=1) * chance)[:, None]
     likelihood[:, [0, -1]] = 0.0
     return LevelTables(frame.origin, frame.step, np.log(likelihood + floor) + top[:, None])
 

@@ -9,11 +9,14 @@ import numpy as np
 from deadzone.analysis.phases import noise
 from deadzone.analysis.phases.inference import Posterior
 from deadzone.analysis.phases.intervals import curve_values, weighted_quantiles
-from deadzone.analysis.phases.level_estimates import FEWEST_AGREEING
+from deadzone.analysis.phases.level_estimates import FEWEST_AGREEING, level_medians
 from deadzone.language.messages import N_, Message, say
 
 OUTLIER_PROBABILITY = 0.5
 """A trial is flagged when it is more likely spoiled than not."""
+
+POSSIBLE = 0.05
+"""A trial that is spoiled with less probability than this is sound."""
 
 QUANTILES = (np.arange(9) + 0.5) / 9
 """The curve's value at a level is represented by this many equally likely values."""
@@ -81,6 +84,24 @@ def within_levels(
         ):
             out[here] = np.where(agrees, 0.0, 1.0)
     return out
+
+
+def confirmed(probability: np.ndarray, value: np.ndarray, level: np.ndarray) -> np.ndarray:
+    """Levels that are flagged as a whole and that a neighbour confirms: it is flagged too, on the
+    same side of the nearest sound level and closer than that one. They are a cliff, and no
+    outliers. Shape (n,).
+
+    probability, value, level: as of `within_levels`."""
+    n = int(level.max()) + 1
+    sound = np.bincount(level, probability <= POSSIBLE, minlength=n) > 0
+    if sound.all() or not sound.any():
+        return np.zeros(n, dtype=bool)
+    median, there = level_medians(level, value, np.ones(len(level))), np.flatnonzero(sound)
+    off = median - median[there[np.abs(np.arange(n)[:, None] - there).argmin(axis=1)]]
+    apart = np.minimum(np.abs(off[1:]), np.abs(off[:-1]))
+    agree = (off[1:] * off[:-1] > 0) & (np.abs(np.diff(median)) < apart)
+    agree &= ~(sound[1:] | sound[:-1])
+    return np.append(agree, False) | np.append(False, agree)
 
 
 def scattering(
