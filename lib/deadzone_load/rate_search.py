@@ -191,6 +191,7 @@ def capacities(study: Study, trials: pd.DataFrame) -> pd.DataFrame:
             if not search.low:
                 none = _("not even {rate:count} requests/s meet the objectives", rate=search.high)
                 row["status"], row["error"] = "failed", none
+            row["counted"] = row["trusted"] and bool(search.low)
             rows.append(row)
     columns = [*table.columns, CAPACITY, "missed_rps", "limited_by"]
     found = pd.DataFrame(rows, columns=columns).astype(table.dtypes)

@@ -79,3 +79,17 @@ def test_levels_are_numbers_where_all_are_and_text_where_one_is_a_word():
     assert tidied(*RECORDS)["cpu_limit"].tolist()[:3] == ["1", "2", "0.5"]
     words = tidied(record(2, 1_099_511_627_776), record(3, "none"))
     assert words["cpu_limit"].tolist() == ["1099511627776", "none"]
+
+
+@pytest.mark.parametrize(
+    ("changes", "counts"),
+    [
+        ({}, True),
+        ({"warmup": True}, False),
+        ({"trusted": False}, False),
+        ({"status": "failed"}, False),
+    ],
+)
+def test_a_trial_counts_that_ended_well_is_trusted_and_is_no_warm_up(changes, counts):
+    read = {**record(2, 4.0), **changes}
+    assert tidied(read)["counted"].tolist() == [counts]

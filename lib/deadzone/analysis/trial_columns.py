@@ -30,16 +30,26 @@ def is_other(rows: pd.DataFrame) -> pd.Series:
     return rows.get(OTHER_WORKLOAD, unknown).fillna("").ne("")
 
 
+def measured(rows: pd.DataFrame) -> pd.DataFrame:
+    """The rows that are no warm-up."""
+    return rows[~marked(rows, "warmup", missing=False)]
+
+
 def counted(rows: pd.DataFrame) -> pd.DataFrame:
     """The rows that are no warm-up, and trusted where that was judged."""
-    return rows[~marked(rows, "warmup", missing=False) & marked(rows, "trusted", missing=True)]
+    return measured(rows[marked(rows, "trusted", missing=True)])
+
+
+def with_counted(rows: pd.DataFrame) -> pd.DataFrame:
+    """A table with the column `counted` that the table of a run has."""
+    return rows.assign(counted=rows.index.isin(well(counted(rows)).index))
 
 
 def is_untrusted(rows: pd.DataFrame, knob: str) -> bool:
     """Whether fewer than two levels of a knob keep a trusted trial, so that nothing could be
     compared."""
-    measured = well(rows[~marked(rows, "warmup", missing=False)])
-    return counted(measured)[knob].nunique() < min(measured[knob].nunique(), 2)
+    ended = well(measured(rows))
+    return counted(ended)[knob].nunique() < min(ended[knob].nunique(), 2)
 
 
 def answering(rows: pd.DataFrame, knob: str) -> pd.DataFrame:
@@ -47,8 +57,7 @@ def answering(rows: pd.DataFrame, knob: str) -> pd.DataFrame:
     attempt at each trial, so that can be said what they would show."""
     if not is_untrusted(rows, knob):
         return counted(rows)
-    measured = rows[~marked(rows, "warmup", missing=False)]
-    return measured.groupby("trial").tail(1) if "trial" in measured else measured
+    return measured(rows).groupby("trial").tail(1) if "trial" in rows else measured(rows)
 
 
 def is_well(rows: pd.DataFrame) -> pd.Series:

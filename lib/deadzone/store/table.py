@@ -45,6 +45,7 @@ SHARED = {
     "error": "string",
     "trusted": "boolean",
     "distrust_reason": "string",
+    "counted": "boolean",
 }
 """Columns of every workload."""
 
@@ -132,9 +133,17 @@ def tidy_pieces(
     """
     kinds = _kinds(read(), factors)
     rows = (
-        {"run_id": run_id, **record, **record["levels"], **record["responses"]} for record in read()
+        {"run_id": run_id, **record, "counted": _is_counted(record), **record["levels"]}
+        | record["responses"]
+        for record in read()
     )
     return (_tidy(piece, kinds) for piece in _in_pieces(rows))
+
+
+def _is_counted(record: Mapping[str, Any]) -> bool:
+    """Whether an attempt ended well, is trusted and is no warm-up; it is the last one then."""
+    is_trusted = record.get("trusted") is not False
+    return record["status"] == "ok" and is_trusted and not record.get("warmup")
 
 
 def _in_pieces(rows: Iterable[Any]) -> Iterator[list[Any]]:

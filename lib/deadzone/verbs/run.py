@@ -15,6 +15,7 @@ from deadzone.analysis.findings.experiment import Experiment
 from deadzone.analysis.phases.model import PhaseModel
 from deadzone.analysis.phases.recommend import Recommendation, check_options, recommend_from
 from deadzone.analysis.phases.roles import check_roles
+from deadzone.analysis.trial_columns import with_counted
 from deadzone.errors import PhaseError, StoreError
 from deadzone.report.document.fonts import use_language
 from deadzone.report.sweep.analysis import Analysis, analyse, experiment_of
@@ -108,8 +109,10 @@ class Run:
     @cached_property
     def trials(self) -> pd.DataFrame:
         """The tidy table, one row an attempt at a trial; data/README.md tells its columns and
-        units."""
-        return with_numpy_types(self.source.trials if self.is_table else self.stored.trials())
+        units. `counted` marks the rows to group: `run.trials.query("counted")`."""
+        return with_numpy_types(
+            with_counted(self.source.trials) if self.is_table else self.stored.trials()
+        )
 
     @property
     def sound(self) -> pd.DataFrame:
@@ -217,7 +220,7 @@ def load_run(
     min nor max.
 
     >>> run = load_run("readme-example/latest")  # doctest: +SKIP
-    >>> run.trials.groupby("threads")["wall_s"].median()  # doctest: +SKIP
+    >>> run.trials.query("counted").groupby("threads")["wall_s"].median()  # doctest: +SKIP
     """
     if lang:
         use_language(lang)

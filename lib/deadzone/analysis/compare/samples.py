@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from deadzone.analysis.phases.quantities import listing, setting
-from deadzone.analysis.trial_columns import marked, well
+from deadzone.analysis.trial_columns import marked, measured, well
 from deadzone.errors import CompareError, check_known
 from deadzone.language.messages import N_, _, join, say
 from deadzone.study.levels import format_level, read_level
@@ -55,10 +55,9 @@ def analysed(
             f"{name} has several columns named {repeated[0]!r}; rename or drop all but one."
         )
     frame = frame.reset_index(drop=True)
-    measured = frame[~marked(frame, "warmup", missing=False)]
-    ended = well(measured)
-    facts = {"name": name, "trials": len(measured)}
-    if lost := len(measured) - len(ended):
+    ended = well(measured(frame))
+    facts = {"name": name, "trials": (trials := len(measured(frame)))}
+    if lost := trials - len(ended):
         text = N_(
             "{name}: trials left out that did not end well: {n:count} of {trials:count}. If the "
             "other table has fewer such failures, that is itself a difference."

@@ -16,7 +16,7 @@ from deadzone.analysis.finding import Severity, Suspicion
 from deadzone.analysis.findings.catalogue import KINDS
 from deadzone.analysis.phases.censored import is_bound
 from deadzone.analysis.thinning import thinned
-from deadzone.analysis.trial_columns import answering, below_zero, marked, well
+from deadzone.analysis.trial_columns import answering, below_zero, measured, well
 from deadzone.study.direction import GoalFrom, Kind, is_time, kind_of
 from deadzone.study.distinct import by_distinct, level_names
 from deadzone.study.levels import format_level, is_number, read_level
@@ -92,7 +92,7 @@ class Experiment:
     @cached_property
     def measured(self) -> pd.DataFrame:
         """The attempts that are no warm-up."""
-        return self.attempts[~marked(self.attempts, "warmup", missing=False)]
+        return measured(self.attempts)
 
     @cached_property
     def ended(self) -> pd.DataFrame:

@@ -10,7 +10,7 @@ from deadzone import packs, places
 from deadzone.analysis.findings.experiment import plain
 from deadzone.analysis.phases.quantities import listing, plain_name
 from deadzone.analysis.phases.roles import check_column
-from deadzone.analysis.trial_columns import marked, well
+from deadzone.analysis.trial_columns import measured, well
 from deadzone.errors import DeadzoneError, TableError
 from deadzone.language.messages import N_, Message, _, ngettext, say
 from deadzone.report.sweep.emulation import emulation_doubts
@@ -232,9 +232,9 @@ def _missing(study: Study, trials: pd.DataFrame, knob: str) -> list[Message]:
     except DeadzoneError:
         return []
     planned = list(dict.fromkeys(map(format_level, levels)))
-    measured = trials[~marked(trials, "warmup", missing=False)]
-    measured = measured.assign(**{knob: measured[knob].map(format_level, na_action="ignore")})
-    tried, sound = (set(rows[knob]) for rows in (measured, well(measured)))
+    rows = measured(trials)
+    rows = rows.assign(**{knob: rows[knob].map(format_level, na_action="ignore")})
+    tried, sound = (set(some[knob]) for some in (rows, well(rows)))
     if study.design.kind == "adaptive":  # what was not chosen is not missing
         planned = [level for level in planned if level in tried]
     if not sound:
@@ -244,14 +244,14 @@ def _missing(study: Study, trials: pd.DataFrame, knob: str) -> list[Message]:
                 "tried).",
                 levels=len(planned),
                 knob=plain_name(knob),
-                failed=len(measured),
+                failed=len(rows),
             )
         ]
     missing = {
         FAILED: [level for level in planned if level in tried - sound],
         UNREACHED: [level for level in planned if level not in tried],
     }
-    counts = {"planned": len(planned), "failed": int(measured[knob].isin(missing[FAILED]).sum())}
+    counts = {"planned": len(planned), "failed": int(rows[knob].isin(missing[FAILED]).sum())}
     return [
         say(text, n=len(which), levels=listing(which), knob=plain_name(knob), **counts)
         for text, which in missing.items()

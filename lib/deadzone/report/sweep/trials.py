@@ -12,7 +12,7 @@ import pandas as pd
 
 from deadzone.analysis.findings.experiment import without_barred
 from deadzone.analysis.phases.censored import is_bound
-from deadzone.analysis.trial_columns import answering, is_well, marked
+from deadzone.analysis.trial_columns import answering, is_well, marked, measured
 
 if TYPE_CHECKING:
     from deadzone.study.direction import GoalFrom
@@ -81,16 +81,12 @@ class Source:
     @property
     def untrusted(self) -> pd.DataFrame:
         """The attempts that are not trusted, warm-up left out."""
-        if "trusted" not in self.trials:
-            return self.trials.iloc[:0]
-        measured = self.trials[~marked(self.trials, "warmup", missing=False)]
-        return measured[~marked(measured, "trusted", missing=True)]
+        return measured(self.trials[~marked(self.trials, "trusted", missing=True)])
 
     @property
     def failed(self) -> pd.DataFrame:
         """The trials that did not end well."""
-        trials = self.trials
-        return trials[trials["status"] != "ok"] if "status" in trials else trials.iloc[:0]
+        return self.trials[~is_well(self.trials)]
 
 
 def analysed_trials(trials: pd.DataFrame, knob: str, response: str = "") -> pd.DataFrame:

@@ -22,9 +22,8 @@ from deadzone.study.service_specs import (
 )
 from deadzone.study.target_specs import LOCAL
 
-JUDGED = tuple(
-    name for name in SHARED if name not in ("status", "error", "trusted", "distrust_reason")
-)
+MARKS = ("status", "error", "trusted", "distrust_reason", "counted")
+JUDGED = tuple(name for name in SHARED if name not in MARKS)
 """Columns of every table that a study can have as its response."""
 
 
