@@ -107,3 +107,16 @@ def test_a_verdict_says_a_doubt_once():
         "From 12 to 16 it is plateau (62 %) or reversal (35 %): nothing more to gain" in one
         for one in said
     )
+
+
+def test_by_is_one_name_or_several():
+    trials = sound_trials(1)
+    parts = [trials.assign(host=host, os=system) for host in "ab" for system in "xy"]
+    trials = pd.concat(parts, ignore_index=True)
+    knob, response = "n", "wall_s"
+    one = dz.fit_phases(trials, knob, response, by=["host"])
+    assert list(one) == list(dz.fit_phases(trials, knob, response, by="host")) == ["a", "b"]
+    several = dz.fit_phases(trials, knob, response, by=["host", "os"])
+    assert ("b", "x") in several and {"host", "os"} <= set(several.phases)
+    assert len(dz.compare(trials, trials, response, by=["host"]).treatments) == 2
+    assert dz.explore(trials, knob, response, by=["host"]).model

@@ -171,7 +171,7 @@ def _pages(answer: Answer, advice: Recommendation, most_rows: int | None) -> Ite
     """The findings, the fit of each curve as a statistician expects it, and the settings where
     there are others than those of one curve."""
     from deadzone.analysis.page import wrapped
-    from deadzone.analysis.settings.answering import of_levels
+    from deadzone.analysis.phases.roles import of_levels
     from deadzone.analysis.settings.wording import page
 
     yield from map(wrapped, map(str, answer.findings))

@@ -14,7 +14,7 @@ from deadzone.analysis.compare.factors import changed_settings
 from deadzone.analysis.compare.page import Comparison
 from deadzone.analysis.compare.verdicts import THRESHOLD
 from deadzone.analysis.hypothesis_tests.holm import CONFIDENCE
-from deadzone.analysis.phases.roles import with_index
+from deadzone.analysis.phases.roles import listed, with_index
 from deadzone.errors import CompareError
 from deadzone.store.reference import has_reference, load_reference
 from deadzone.store.tables import is_table, read_table
@@ -80,15 +80,15 @@ def compare(
     >>> result.treatments["verdict"].tolist()
     ['worse', 'worse']
     """  # noqa: E501
-    responses = _listed(response)
+    responses = listed(response)
     before, after = (_side(source, responses, wide, name) for source in (a, b))
-    asked = responses or [before.response or after.response or "wall_s"]
+    asked = responses or (before.response or after.response or "wall_s",)
     stated = {side.response: side.goal for side in (after, before) if side.response in asked}
     return compare_tables(
         before.trials,
         after.trials,
         asked,
-        factors=_listed(by) or _factors_of_runs(before, after),
+        factors=listed(by) or _factors_of_runs(before, after),
         goal=goal or stated,
         threshold=threshold,
         confidence=confidence,
@@ -132,11 +132,6 @@ def _differing_circumstances(a: _Side, b: _Side) -> dict[str, tuple[str, str]]:
     both = {name: (a.circumstances.get(name), b.circumstances.get(name)) for name in CIRCUMSTANCES}
     known = {name: pair for name, pair in both.items() if None not in pair and len({*pair}) > 1}
     return {name: (str(before), str(after)) for name, (before, after) in known.items()}
-
-
-def _listed(texts: Strings) -> list[str]:
-    several = texts if isinstance(texts, list | tuple) else [texts]
-    return [str(text) for text in several if text]
 
 
 def _names(a: _Side, b: _Side) -> tuple[str, str]:

@@ -11,7 +11,7 @@ import pandas as pd
 from deadzone.analysis.findings.examining import examine as examined
 from deadzone.analysis.findings.fitting import experiment_in
 from deadzone.analysis.phases.fit import curve_of
-from deadzone.analysis.phases.roles import check_column, with_index
+from deadzone.analysis.phases.roles import check_column, listed, with_index
 from deadzone.verbs.run import Run
 
 
@@ -79,7 +79,7 @@ def examine(
             examined(replace(run, failures=tuple(failures), role=role or run.role), meant)
         )
     knob, response = knob or (run.knob if run else ""), response or (run.response if run else "")
-    factors = tuple(by) if isinstance(by, Sequence) and not isinstance(by, str) else (by,)
+    factors = listed(by)
     frame = source.trials if isinstance(source, Run) else with_index(source, (knob, *factors))
     seen = experiment_in(frame, knob, response, goal, factors, failures=tuple(failures), role=role)
     for column in failures:

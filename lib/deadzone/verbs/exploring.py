@@ -12,7 +12,7 @@ import pandas as pd
 from deadzone.analysis.findings.columns import NO_SETTINGS
 from deadzone.analysis.findings.fitting import experiment_in
 from deadzone.analysis.phases.model import PhaseModel
-from deadzone.analysis.phases.roles import with_index
+from deadzone.analysis.phases.roles import listed, with_index
 from deadzone.analysis.phases.thresholds import PRACTICAL_TOLERANCE, Thresholds
 from deadzone.errors import DeadzoneError, UnknownRunError
 from deadzone.report.document.fonts import use_language
@@ -143,14 +143,13 @@ def explore(
     16
     """
     use_language(lang)
-    others = [by] if isinstance(by, str) and by else [*by]
-    return Explorer(_source(source, knob, response, goal, others))
+    return Explorer(_source(source, knob, response, goal, listed(by)))
 
 
 def _source(
-    source: pd.DataFrame | Run | str, knob: str, response: str, goal: str, by: Sequence[str]
+    source: pd.DataFrame | Run | str, knob: str, response: str, goal: str, by: tuple[str, ...]
 ) -> Source:
-    asked: Any = {"knob": knob, "response": response, "goal": goal, "by": ",".join(by)}
+    asked: Any = {"knob": knob, "response": response, "goal": goal, "by": by}
     try:
         if isinstance(source, Run):
             return (Run(source.folder, **asked) if any(asked.values()) else source).source
@@ -159,5 +158,5 @@ def _source(
     except UnknownRunError:
         source = read_table(str(source))
     seen = experiment_in(with_index(source, (knob, *by)), knob, response, goal, by)
-    known: Any = {"goal_from": seen.goal_from, "by": tuple(by)}
+    known: Any = {"goal_from": seen.goal_from, "by": by}
     return Source("", "", "", seen.table, knob, response, seen.goal, **known)

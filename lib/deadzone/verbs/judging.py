@@ -9,7 +9,7 @@ import pandas as pd
 from deadzone.analysis.claims.judging import judge as judged
 from deadzone.analysis.claims.measured import Measured
 from deadzone.analysis.hypothesis_tests.holm import CONFIDENCE
-from deadzone.analysis.phases.roles import check_column
+from deadzone.analysis.phases.roles import check_column, listed
 from deadzone.analysis.trial_columns import counted, well
 from deadzone.errors import PhaseError
 from deadzone.report.sweep.claims import judge_run
@@ -71,14 +71,14 @@ def judge(
         knob, response = knob or study.knob_name, response or study.response.name
         goal = goal or (study.response.goal if response == study.response.name else "")
         by = by or [name for name in study.factor_names() if name != knob]
-    factors = [knob, *([by] if isinstance(by, str) else by)]
+    factors = [knob, *listed(by)]
     for column in (*factors, response):
         check_column(trials, column)
     sound = well(counted(trials))
     levels = {name: levels_in(sound[name]) for name in factors}
     better = direction_of(response, goal, unit_in_cells=unit_of_cells(sound[response]))
     measured = Measured(sound, response, better.goal, knob, levels)
-    listed = [claims] if isinstance(claims, str | Mapping) else claims
-    parsed = list(map(parse_claim, listed))
+    several = [claims] if isinstance(claims, str | Mapping) else claims
+    parsed = list(map(parse_claim, several))
     check_claims(parsed, measured.factors, knob, [str(name) for name in trials.columns])
     return JudgedClaims(judged(parsed, measured, confidence))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -35,8 +35,8 @@ class Run:
     telemetry.
 
     folder: where it is kept, the file of a table, or None for the published table that stands in
-    for a first run. knob, response, goal, by: in place of what the study says; `by` names columns,
-    separated by commas.
+    for a first run. knob, response, goal, by: in place of what the study says; `by` is one
+    column or several, as a list or apart by commas.
     """
 
     def __init__(
@@ -46,7 +46,7 @@ class Run:
         knob: str = "",
         response: str = "",
         goal: str = "",
-        by: str = "",
+        by: str | Sequence[str] = (),
     ) -> None:
         self.folder = folder
         self._asked: Any = {"knob": knob, "response": response, "goal": goal, "by": by}
@@ -204,7 +204,7 @@ def load_run(
     knob: str = "",
     response: str = "",
     goal: str = "",
-    by: str = "",
+    by: str | Sequence[str] = (),
     lang: str = "",
 ) -> Run:
     """A run by its name, id or folder; `STUDY/latest` and `latest` are the newest, and of some
@@ -224,7 +224,7 @@ def load_run(
     """
     if lang:
         use_language(lang)
-    run = Run(_place(str(name)), knob=knob, response=response, goal=goal, by=str(by))
+    run = Run(_place(str(name)), knob=knob, response=response, goal=goal, by=by)
     if knob or response or goal or by or (run.folder and run.folder.is_file()):
         check_roles(run.source.trials, (run.knob, *run.by), run.response, run.goal)
     return run

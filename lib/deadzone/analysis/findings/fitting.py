@@ -13,7 +13,7 @@ from deadzone.analysis.phases import fit
 from deadzone.analysis.phases.fit import FitSettings
 from deadzone.analysis.phases.model import PhaseModel, PhaseModels
 from deadzone.analysis.phases.prepare import places_of
-from deadzone.analysis.phases.roles import check_column, check_roles, with_index
+from deadzone.analysis.phases.roles import check_column, check_roles, listed, of_levels, with_index
 from deadzone.analysis.phases.thresholds import CERTAINTY, Thresholds
 from deadzone.analysis.settings.answering import Answer, answer
 from deadzone.analysis.trial_columns import answering, is_untrusted
@@ -82,14 +82,14 @@ def fit_phases(
 
 @overload
 def fit_phases(
-    frame: pd.DataFrame, knob: str, response: str, goal: str | None = None, *, by: str,
-    **how: Unpack[TableSettings],
+    frame: pd.DataFrame, knob: str, response: str, goal: str | None = None, *,
+    by: str | Sequence[str], **how: Unpack[TableSettings],
 ) -> PhaseModels: ...  # fmt: skip
 
 
 def fit_phases(
     frame: pd.DataFrame, knob: str, response: str, goal: str | None = None, *,
-    by: str | None = None, failures: Sequence[str] = (), role: str = "",
+    by: str | Sequence[str] | None = None, failures: Sequence[str] = (), role: str = "",
     thresholds: Thresholds | None = None, certainty: float = CERTAINTY, correct_drift: bool = True,
     keep_untrusted: bool = False, scale: KnobScale | None = None, k: int | None = None,
     at: Mapping[Level, Place] | None = None,
@@ -104,13 +104,14 @@ def fit_phases(
         positive numbers, 0 stand apart: they are in no phase, and a recommendation compares them by
         their own trials. Negative ones make the scale an interval scale (see `KnobAxis`).
     response: column of a positive quantity in one unit. goal: "min" (a time) or "max" (a
-    throughput), by default what its name or the unit of its cells says. by: a second factor; each
-    of its values is fitted as a slice and a PhaseModels is returned. thresholds: where one label
-    ends and the next begins. certainty: coverage of all intervals. correct_drift: subtract a
-    significant drift over the run; it is reported either way. scale: of the knob, by default what
-    its levels suggest. k: what a K alone stands for in its levels, 1000 or 1024, by default what
-    the numbers beside it suggest. at: where single levels stand, by level: a number, or "apart" for
-    a word such as off (a lone -1 beside positive levels is one unless it is put at -1).
+    throughput), by default what its name or the unit of its cells says. by: another factor or
+    several; each of their values, or tuple of values, is a slice of the PhaseModels. thresholds:
+    where one label ends and the next begins. certainty: coverage of all intervals. correct_drift:
+    subtract a significant drift over the run; it is reported either way. scale: of the knob, by
+    default what its levels suggest. k: what a K alone stands for in its levels, 1000 or 1024, by
+    default what the numbers beside it suggest. at: where single levels stand, by level: a number,
+    or "apart" for a word such as off (a lone -1 beside positive levels is one unless it is put at
+    -1).
 
     The curve is a continuous broken power law (Muggeo 2003). Joints, labels, elasticities, outliers
     and noise are inferred together: the posterior over all segmentations is summed exactly on a
@@ -130,14 +131,13 @@ def fit_phases(
         "thresholds": thresholds, "certainty": certainty, "correct_drift": correct_drift,
         "keep_untrusted": keep_untrusted, "scale": scale, "k": k,
     }  # fmt: skip
-    frame = with_index(frame, (knob, by))
+    by = listed(by)
+    frame = with_index(frame, (knob, *by))
     check_column(frame, knob)
     names, places = pd.Series(level_names(frame[knob]).unique(), name=knob), places_of(at)
     for level in places:
         check_known(PhaseError, f"{knob} has no level {level}", level, [*names])
-    seen = experiment_in(
-        frame, knob, response, goal, (by,) if by else (), failures=tuple(failures), role=role
-    )
+    seen = experiment_in(frame, knob, response, goal, by, failures=tuple(failures), role=role)
     result = examined(seen, places=places, **settings)
     if by:
         return slices_of(result, frame)
@@ -149,17 +149,23 @@ def fit_phases(
 
 
 def slices_of(result: Answer, frame: pd.DataFrame) -> PhaseModels:
-    """The models of an answer by the value of its one other factor, as the frame has it. Raises
-    PhaseError where there is none."""
-    (by,) = result.others
-    values = {level_name(value): value for value in frame[by].unique()}
-    models = {values[level_name(level)]: model for (level,), model in result.models.items()}
+    """The models of an answer by the value of its other factor, or the tuple of values of several,
+    as the frame has them. Raises PhaseError where there is none."""
+    by = result.others
+    values = [{level_name(value): value for value in frame[name].unique()} for name in by]
+    models = {
+        tuple(of[level_name(level)] for of, level in zip(values, levels, strict=True)): model
+        for levels, model in result.models.items()
+    }
     own = [
-        _("{by} = {value}: {warning}", by=by, value=value, warning=warning)
-        for value, model in models.items()
+        _("{slice}: {warning}", slice=of_levels(by, levels), warning=warning)
+        for levels, model in models.items()
         for warning in model.warnings
     ]
     warnings = (*result.notes, *own)
     if not models:
-        raise PhaseError(f"No curve of a value of {by!r} can be fitted. {' '.join(warnings)}")
+        wanted = " and ".join(map(repr, by))
+        raise PhaseError(f"No curve of a value of {wanted} can be fitted. {' '.join(warnings)}")
+    if len(by) == 1:
+        models = {value: model for (value,), model in models.items()}
     return PhaseModels(by, models, warnings, result.findings, result.candidates)

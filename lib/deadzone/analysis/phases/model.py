@@ -14,6 +14,7 @@ import pandas as pd
 from deadzone.analysis.finding import Finding
 from deadzone.analysis.phases.recommend import Recommendation, recommend, recommend_from
 from deadzone.analysis.phases.result import PhaseResult
+from deadzone.analysis.phases.roles import of_levels
 from deadzone.analysis.phases.summary import Summary, summarise
 from deadzone.analysis.records import records
 from deadzone.errors import PhaseError
@@ -85,14 +86,15 @@ class PhaseModel(PhaseResult):
 
 @dataclass(eq=False, repr=False)
 class PhaseModels(dict[Any, PhaseModel]):
-    """One phase model for each value of a second factor: `models[4.0].phases`.
+    """One phase model for each value of another factor, or tuple of values of several:
+    `models[4.0].phases`.
 
-    by: name of the second factor. models: from its values, in increasing order, to their models.
+    by: names of the factors. models: from their values, in increasing order, to the models.
     warnings: of all slices, each with the slice it belongs to. settings: of all slices, with or
     without a curve.
     """
 
-    by: str
+    by: tuple[str, ...]
     models: Mapping[Any, PhaseModel]
     warnings: tuple[str, ...]
     findings: tuple[Finding, ...]
@@ -103,7 +105,11 @@ class PhaseModels(dict[Any, PhaseModel]):
 
     def __missing__(self, value: Any) -> PhaseModel:
         known = ", ".join(map(str, self))
-        raise PhaseError(f"There is no curve of {self.by} = {value!r}. Its values are {known}.")
+        names = ", ".join(self.by)
+        raise PhaseError(f"There is no curve of {names} = {value!r}. Its values are {known}.")
+
+    def _name(self, value: Any) -> str:
+        return of_levels(self.by, value if len(self.by) > 1 else [value])
 
     @cached_property
     def table(self) -> pd.DataFrame:
@@ -119,24 +125,24 @@ class PhaseModels(dict[Any, PhaseModel]):
 
     def _stacked(self, table: str) -> pd.DataFrame:
         parts = {value: getattr(model, table) for value, model in self.models.items()}
-        return pd.concat(parts, names=[self.by]).reset_index(self.by).reset_index(drop=True)
+        return pd.concat(parts, names=[*self.by]).reset_index([*self.by]).reset_index(drop=True)
 
     @with_options_of(recommend_from, "findings")
     def recommend(self, **options: Any) -> Recommendation:
         """The best cell of the grid; options as of `PhaseModel.recommend`. The cheapest has the
-        least of the second factor, and of those of the knob."""
+        least of the other factors, and of those of the knob."""
         return recommend_from(self.settings, **{"findings": self.findings, **options})
 
     def predict(self, levels: Any) -> pd.DataFrame:
         """The fitted response of every slice, one column each, one row a level; nan beyond what was
         measured."""
         fitted = {value: model.predict(levels) for value, model in self.models.items()}
-        return pd.DataFrame(fitted, index=np.atleast_1d(levels)).rename_axis(columns=self.by)
+        return pd.DataFrame(fitted, index=np.atleast_1d(levels)).rename_axis(columns=[*self.by])
 
     def summary(self) -> str:
         """The fit of every slice as a statistician expects it, one after the other."""
         return "\n\n".join(
-            f"{self.by} = {value}\n{model.summary()}" for value, model in self.models.items()
+            f"{self._name(value)}\n{model.summary()}" for value, model in self.models.items()
         )
 
     def plot(self, ax: Axes | None = None, **style: Any) -> Axes:
@@ -145,7 +151,7 @@ class PhaseModels(dict[Any, PhaseModel]):
         from deadzone.analysis.phases.plot import plot
 
         for number, (value, model) in enumerate(self.models.items()):
-            look = {"color": f"C{number}", "label": f"{self.by} = {value}", **style}
+            look = {"color": f"C{number}", "label": self._name(value), **style}
             ax = plot(model, ax=ax, **look)
         assert ax is not None
         return ax
@@ -154,5 +160,5 @@ class PhaseModels(dict[Any, PhaseModel]):
         return str(self.phases.to_html(index=False))
 
     def __repr__(self) -> str:
-        lines = [f"  {self.by} = {value}: {model!r}" for value, model in self.models.items()]
-        return "\n".join([f"PhaseModels by {self.by}:", *lines])
+        lines = [f"  {self._name(value)}: {model!r}" for value, model in self.models.items()]
+        return "\n".join([f"PhaseModels by {', '.join(self.by)}:", *lines])

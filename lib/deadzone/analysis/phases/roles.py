@@ -9,6 +9,16 @@ from deadzone.errors import PhaseError, check_known, did_you_mean
 from deadzone.study.direction import GOALS
 
 
+def listed(names: str | Iterable[str] | None) -> tuple[str, ...]:
+    """Names of columns as a caller gives them: one, several or none."""
+    return (names,) if names and isinstance(names, str) else tuple(names or ())
+
+
+def of_levels(by: Iterable[str], levels: Iterable[Any]) -> str:
+    """The levels of further factors, by which a slice is named: `tool = xz, files = 4`."""
+    return ", ".join(f"{name} = {level}" for name, level in zip(by, levels, strict=True))
+
+
 def check_roles(
     frame: pd.DataFrame, factors: Sequence[Hashable], response: Hashable, goal: Any
 ) -> None:

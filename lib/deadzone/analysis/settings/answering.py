@@ -14,7 +14,7 @@ variance is proportional to their mean (quasi-likelihood; McCullagh and Nelder 1
 Linear Models, chapter 9), and none of them is taken for spoiled.
 """
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Unpack
 
@@ -36,6 +36,7 @@ from deadzone.analysis.phases.outliers import OUTLIER_PROBABILITY
 from deadzone.analysis.phases.prepare import curve_trials, knob_scale, measured_trials
 from deadzone.analysis.phases.quantities import plain_name, unit_name
 from deadzone.analysis.phases.recommend import Recommendation, recommend_from
+from deadzone.analysis.phases.roles import of_levels
 from deadzone.analysis.phases.thresholds import (
     BREAKTHROUGH_ELASTICITY,
     LINEAR_ELASTICITY,
@@ -277,11 +278,6 @@ def _rank(level: Any) -> tuple[int, float, str]:
 def _as_setting(name: str) -> Any:
     """A level as a program is given it: a number where it is written as one."""
     return name if name in NO_LIMIT else read_level(name)
-
-
-def of_levels(by: Iterable[str], levels: Iterable[Any]) -> str:
-    """The levels of further factors, by which a slice is named: `tool = xz, files = 4`."""
-    return ", ".join(f"{name} = {level}" for name, level in zip(by, levels, strict=True))
 
 
 def _said(

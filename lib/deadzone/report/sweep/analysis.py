@@ -17,7 +17,8 @@ from deadzone.analysis.findings.fitting import examined
 from deadzone.analysis.phases.decision import UNANSWERED, State, problem, stopping
 from deadzone.analysis.phases.model import PhaseModel
 from deadzone.analysis.phases.recommend import Recommendation
-from deadzone.analysis.settings.answering import Answer, of_levels
+from deadzone.analysis.phases.roles import of_levels
+from deadzone.analysis.settings.answering import Answer
 from deadzone.analysis.settings.wording import grid_verdict
 from deadzone.analysis.trial_columns import is_other
 from deadzone.errors import PhaseError

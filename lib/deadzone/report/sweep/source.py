@@ -1,6 +1,7 @@
 """What a report is made from: the trials of a run or of any table, read from where they lie, with
 what makes them doubtful."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +10,7 @@ import pandas as pd
 from deadzone import packs, places
 from deadzone.analysis.findings.experiment import plain
 from deadzone.analysis.phases.quantities import listing, plain_name
-from deadzone.analysis.phases.roles import check_column
+from deadzone.analysis.phases.roles import check_column, listed
 from deadzone.analysis.trial_columns import measured, well
 from deadzone.errors import DeadzoneError, TableError
 from deadzone.language.messages import N_, Message, _, ngettext, say
@@ -45,7 +46,7 @@ def load_source(
     knob: str = "",
     response: str = "",
     goal: str = "",
-    by: str = "",
+    by: str | Sequence[str] = (),
     or_reference: bool = False,
 ) -> Source:
     """A source from a run (its id, folder, or STUDY/latest) or from a CSV or Parquet table.
@@ -59,6 +60,8 @@ def load_source(
     Raises StoreError or TableError if it cannot be read, TableError if a table comes without knob
     or response, PhaseError for a column that is not there.
     """
+    # a parameter of a notebook names several as `tool,flag`
+    by = listed([name.strip() for name in by.split(",")] if isinstance(by, str) and by else by)
     if table:
         path, trials = Path(table), read_table(Path(table))
         if not (knob and response):
@@ -75,7 +78,7 @@ REFERENCE = "ffmpeg-16-cores"
 has, but for telemetry."""
 
 
-def _of_reference(knob: str, response: str, goal: str, by: str) -> Source:
+def _of_reference(knob: str, response: str, goal: str, by: tuple[str, ...]) -> Source:
     trials = load_reference(REFERENCE, "trials")
     trials = trials[trials["thread_setting"] == "auto"].drop(columns="thread_setting")
     title = _(
@@ -97,18 +100,18 @@ def _of_table(
     knob: str,
     response: str,
     goal: str,
-    by: str,
+    by: tuple[str, ...],
 ) -> Source:
     _check_columns(trials, knob, response, by)
     unit = unit_of_cells(trials[response])
     better = direction_of(response, goal, unit_in_cells=unit)
     return Source(
-        name, title, question, trials, knob, response, better.goal, _columns(by),
+        name, title, question, trials, knob, response, better.goal, by,
         goal_from=better.goal_from, unit=unit,
     )  # fmt: skip
 
 
-def _of_run(run: RunFolder, knob: str, response: str, goal: str, by: str) -> Source:
+def _of_run(run: RunFolder, knob: str, response: str, goal: str, by: tuple[str, ...]) -> Source:
     study, trials = run.study(), run.trials()
     if trials["warmup"].all():
         raise TableError(
@@ -152,7 +155,7 @@ def _of_run(run: RunFolder, knob: str, response: str, goal: str, by: str) -> Sou
         response=response,
         goal=better[0],
         goal_from=better[1],
-        by=_columns(by) or _other_factors(study, trials, knob),
+        by=by or _other_factors(study, trials, knob),
         role=study.factors.get(knob, FactorSpec()).role or "",
         how=_how(study, knob),
         study=study,
@@ -170,14 +173,9 @@ def _how(study: Study, knob: str) -> dict[str, Any]:
     return {"scale": written.scale, "places": written.at, "measured_on": study.response.scale}
 
 
-def _check_columns(trials: pd.DataFrame, knob: str, response: str, by: str) -> None:
-    for column in (knob, response, *_columns(by)):
+def _check_columns(trials: pd.DataFrame, knob: str, response: str, by: Sequence[str]) -> None:
+    for column in (knob, response, *by):
         check_column(trials, column)
-
-
-def _columns(by: str) -> tuple[str, ...]:
-    """Names of columns from a parameter: `tool`, or `tool,flag`."""
-    return tuple(name.strip() for name in by.split(",") if name.strip())
 
 
 def _other_factors(study: Study, trials: pd.DataFrame, knob: str) -> tuple[str, ...]:
