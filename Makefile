@@ -103,7 +103,7 @@ wheel: $(VENV)/.main  ## build the wheel: build/wheel/deadzone-VERSION-py3-none-
 	$(BIN)/python -m pip wheel --quiet --disable-pip-version-check --no-deps --wheel-dir build/wheel .
 
 lab: $(VENV)/.main  ## open the repository in JupyterLab, at notebooks/start.ipynb
-	$(BIN)/jupyter lab --LabApp.default_url=/lab/tree/notebooks/start.ipynb $$([ "$$(id -u)" -ne 0 ] || echo --allow-root)
+	$(BIN)/jupyter lab $(if $(PORT),--port=$(PORT)) --LabApp.default_url=/lab/tree/notebooks/start.ipynb $$([ "$$(id -u)" -ne 0 ] || echo --allow-root)
 
 bench: $(VENV)/.bench  ## measure what the documentation states of speed and accuracy
 	$(BIN)/python benchmarks/all.py

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from deadzone.doctor import Check, examine, main_job_works
+from deadzone.verbs.doctor import Check, examine, main_job_works
 
 
 @pytest.fixture(scope="module")

@@ -12,24 +12,27 @@ from deadzone.lazy import listed
 
 if TYPE_CHECKING:
     from deadzone.analysis.adaptive.proposing import propose
+    from deadzone.analysis.compare.page import Comparison
     from deadzone.analysis.findings.fitting import fit_phases
     from deadzone.analysis.mechanisms.explaining import explain_phases
     from deadzone.analysis.phases.model import PhaseModel
+    from deadzone.analysis.phases.recommend import Recommendation
     from deadzone.store.reference import load_reference
     from deadzone.verbs.comparing import compare
     from deadzone.verbs.display import Figure, Table, Verdict
+    from deadzone.verbs.doctor import doctor
     from deadzone.verbs.examining import examine
     from deadzone.verbs.exploring import explore
     from deadzone.verbs.judging import judge
     from deadzone.verbs.publishing import publish
-    from deadzone.verbs.run import load_run, runs
+    from deadzone.verbs.run import Run, load_run, runs
     from deadzone.verbs.studies import load_study
     from deadzone.verbs.sweeping import sweep
     from deadzone.verbs.tables import read_table
 
 __version__ = "0.2.0"
 
-TYPES = {"PhaseModel"}
+TYPES = {"Comparison", "PhaseModel", "Recommendation", "Run"}
 """Classes that annotations name; they are no verbs."""
 
 HOMES = listed(__file__)

@@ -14,6 +14,7 @@ WORDS = {
     *("load_study", "sweep", "runs", "load_run", "read_table", "load_reference", "fit_phases"),
     *(
         "compare",
+        "doctor",
         "examine",
         "judge",
         "explain_phases",
@@ -120,3 +121,28 @@ def test_by_is_one_name_or_several():
     assert ("b", "x") in several and {"host", "os"} <= set(several.phases)
     assert len(dz.compare(trials, trials, response, by=["host"]).treatments) == 2
     assert dz.explore(trials, knob, response, by=["host"]).model
+
+
+@pytest.mark.parametrize(
+    ("file", "format", "column"),
+    [
+        ("hyperfine.json", None, "wall_s"),
+        ("jmh.json", None, "time_per_call_s"),
+        ("wrk_latency.txt", None, "latency_p99_ms"),
+        ("hey.csv", "hey", "latency_p99_ms"),
+        ("hey.csv", None, "response-time"),
+    ],
+)
+def test_a_file_of_another_tool_is_read_as_import_reads_it(file, format, column):
+    assert column in dz.read_table(f"tests/data/imports/{file}", format)
+
+
+def test_doctor_gives_what_the_command_shows():
+    told = dz.doctor().set_index("what")
+    assert list(told) == ["works", "why", "what_to_do"]
+    assert told["works"]["machine"] and (told["why"] != "").all()
+
+
+def test_types_of_results_are_there_for_annotations():
+    assert {"Run", "Comparison", "Recommendation", "PhaseModel"} <= dz.TYPES
+    assert all(isinstance(getattr(dz, name), type) for name in dz.TYPES)

@@ -34,7 +34,7 @@ def command(
     Ends with 4 if the main job, a sweep on this machine, cannot be done here; with --kubernetes, if
     a sweep of that workload cannot. What an extra of the wheel brings is no part of that job.
     """
-    from deadzone.doctor import examine, examine_workload, main_job_works
+    from deadzone.verbs.doctor import examine, examine_workload, main_job_works
 
     checks = examine_workload(cluster, workload) if workload else examine()
     if as_json:

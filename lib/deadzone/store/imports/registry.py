@@ -54,15 +54,22 @@ MOST_LOOKED_AT = 5_000_000
 """Bytes of a file that is tried with every reader."""
 
 
+def format_of(path: Path) -> str:
+    """The format of a result file, empty where no reader takes it."""
+    for tool, reader in FORMATS.items():
+        with suppress(FormatError):
+            reader(path)
+            return tool
+    return ""
+
+
 def recognised(path: Path) -> str:
     """What to type for a file that is no table, with a leading space: how it is imported, or the
     list in it that looks like rows; else nothing."""
     if not path.is_file() or path.stat().st_size > MOST_LOOKED_AT:
         return ""
-    for tool, reader in FORMATS.items():
-        with suppress(FormatError):
-            reader(path)
-            return f" It is a result of {tool}: `deadzone import {tool} {path} -o table.csv`."
+    if tool := format_of(path):
+        return f" It is a result of {tool}: `deadzone import {tool} {path} -o table.csv`."
     with suppress(ValueError, RecursionError, AttributeError):
         for name, value in json.loads(path.read_bytes()).items():
             if isinstance(value, list) and value and isinstance(value[0], dict):

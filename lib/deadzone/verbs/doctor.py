@@ -1,10 +1,13 @@
-"""What works on this machine, tried out rather than looked up, and how to get what does not."""
+"""`doctor`: what works on this machine, tried out rather than looked up, and how to get what does
+not."""
+
+from __future__ import annotations
 
 import platform
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from deadzone import packs, places
 from deadzone.errors import DeadzoneError
@@ -21,6 +24,9 @@ from deadzone.study.design import Treatment
 from deadzone.study.quantity import size_text
 from deadzone.study.target_specs import LocalTargetSpec
 
+if TYPE_CHECKING:
+    import pandas as pd
+
 TRIED_LIMIT = 0.5
 QUOTA_REMEDY = (
     "run as root, or in a systemd user session (loginctl enable-linger USER; log in again), or in "
@@ -28,6 +34,20 @@ QUOTA_REMEDY = (
 )
 LONGEST_VERSION = 80
 """Letters of what a program says of itself."""
+
+
+def doctor() -> pd.DataFrame:
+    """What `deadzone doctor` shows, one row each: what (was tried), works (true or false), why, and
+    what_to_do, empty where nothing is to do.
+
+    Everything is tried out, which takes some seconds. Raises nothing for what does not work.
+
+    >>> doctor().query("not works")  # doctest: +SKIP
+    """
+    import pandas as pd
+
+    rows = [(one.name, one.state == "works", one.finding, one.remedy) for one in examine()]
+    return pd.DataFrame(rows, columns=["what", "works", "why", "what_to_do"])
 
 
 def examine() -> list[Check]:
