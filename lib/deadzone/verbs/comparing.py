@@ -80,15 +80,15 @@ def compare(
     >>> result.treatments["verdict"].tolist()
     ['worse', 'worse']
     """  # noqa: E501
-    responses = listed(response)
+    responses, factors = ([str(name) for name in listed(names)] for names in (response, by))
     before, after = (_side(source, responses, wide, name) for source in (a, b))
-    asked = responses or (before.response or after.response or "wall_s",)
+    asked = responses or [before.response or after.response or "wall_s"]
     stated = {side.response: side.goal for side in (after, before) if side.response in asked}
     return compare_tables(
         before.trials,
         after.trials,
         asked,
-        factors=listed(by) or _factors_of_runs(before, after),
+        factors=factors or _factors_of_runs(before, after),
         goal=goal or stated,
         threshold=threshold,
         confidence=confidence,

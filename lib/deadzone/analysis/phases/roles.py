@@ -9,9 +9,10 @@ from deadzone.errors import PhaseError, check_known, did_you_mean
 from deadzone.study.direction import GOALS
 
 
-def listed(names: str | Iterable[str] | None) -> tuple[str, ...]:
+def listed(names: Any) -> tuple[Any, ...]:
     """Names of columns as a caller gives them: one, several or none."""
-    return (names,) if names and isinstance(names, str) else tuple(names or ())
+    several = names if pd.api.types.is_list_like(names) else [names]
+    return tuple(name for name in several if name not in ("", None))
 
 
 def of_levels(by: Iterable[str], levels: Iterable[Any]) -> str:
