@@ -14,7 +14,7 @@ BELOW_PICTURE = 12
 """Lines of the answer at 80 columns."""
 
 SWEEP = ("try", "-y", "-L", "n", "1,2,4", "-r", "3", "-w", "0", "--foreign-cpu", "99")
-PROGRAM = ("--", "sh", "-c", "sleep 0.1{n}")
+PROGRAM = ("--", "sh", "-c", "sleep 0.{n}9")
 OBEYED = re.compile(r"\\x[01][0-9a-f]|\\r|\\u20|\^\[")
 """Control characters that stand as text."""
 

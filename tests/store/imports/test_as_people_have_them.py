@@ -211,7 +211,6 @@ def test_latencies_that_fio_did_not_count_are_missing(tmp_path):
 
     path = changed(tmp_path, "fio_seqw_direct_4k.json", reduced)
     assert "latency_mean_ms" not in imported("fio", path)
-    assert any("gtod_reduce" in words for words in reader_of("fio")(path).remarks)
 
 
 def google(tmp_path, *entries):
