@@ -60,6 +60,7 @@ def command(before: Path, after: Path, **options: Any) -> None:
 
     Says per package and function what changed and whether that is more than chance.
     """
+    from deadzone.analysis.page import wrapped
     from deadzone_profiles import tables
     from deadzone_profiles.verb import diff_profiles
 
@@ -67,7 +68,9 @@ def command(before: Path, after: Path, **options: Any) -> None:
     sides = (before, *options["also_before"]), (after, *options["also_after"])
     comparison = diff_profiles(*sides, **asked)
     page = tables.comparison_page(comparison)
-    texts = [page.text() if options["details"] else str(page)]
+    texts = ["\n".join(map(wrapped, tables.answer(comparison)))]
+    if not comparison.identical:
+        texts.append(page.text() if options["details"] else str(page))
     data: dict[str, Any] = {"comparison": tables.comparison_data(comparison)}
     if options["figures"]:
         data["figures"] = [_write_flame_graph(options["figures"], comparison)]

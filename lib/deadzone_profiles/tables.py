@@ -97,18 +97,21 @@ def interval_text(low: float, high: float, unit: str, size: float | None = None)
     return _("{low} to {high}", **dict(zip(("low", "high"), ends, strict=True)))
 
 
+def answer(comparison: ProfileComparison) -> list[str]:
+    """What changed in all, how sure that is, and what is doubtful: first, where nothing is in both
+    profiles."""
+    found = [change_of_total(comparison), how_sure(comparison)]
+    doubts = [f"Warning: {doubt}" for doubt in comparison.doubts]
+    return [*doubts, *found] if comparison.is_disjoint else [*found, *doubts]
+
+
 def comparison_page(comparison: ProfileComparison) -> Page:
-    """Total, notes, doubts, and the tables of packages and functions."""
+    """The tables of packages and functions, and what their amounts are divided by."""
     pair = comparison.pair
-    notes = {
-        "Found": [change_of_total(comparison), how_sure(comparison)],
-        "Read this first": comparison.doubts,
-        "Note": pair.notes,
-    }
     tables = {"Packages": comparison.packages, "Functions": comparison.functions}
     shown = {} if comparison.identical else tables
     sections = [_changes(title, table, pair) for title, table in shown.items()]
-    return Page("What changed?", sections, notes)
+    return Page("What changed?", sections, {"Note": pair.notes})
 
 
 def _changes(title: str, table: pd.DataFrame, pair: Pair) -> Tabled:

@@ -197,13 +197,13 @@ class CoresidentProcess:
                 self._last_s = None  # another account
             except GoneError as error:
                 if time.monotonic() >= until_s:
-                    raise self._gone(error) from error
+                    raise (self._gone() if self.is_known else error) from None
                 time.sleep(LOOK_AGAIN_S)
 
-    def _gone(self, error: GoneError, instead: str = "") -> GoneError:
+    def _gone(self, instead: str = "") -> GoneError:
         """Of one that was found before: that it has gone, and who it was."""
-        was = f" (it was process {', '.join(map(str, self._roots))})"
-        return GoneError(f"{self._spec} has gone{instead}{was}") if self._roots else error
+        was = ", ".join(map(str, self._roots))
+        return GoneError(f"{self._spec} has gone{instead} (it was process {was})")
 
     @property
     def is_known(self) -> bool:
@@ -216,9 +216,8 @@ class CoresidentProcess:
     def check(self) -> None:
         """Raise GoneError unless it is there as it was found; of one that was started again the
         account is lost."""
-        if self._is_there():
-            return
-        raise self._gone(GoneError(""), " or was started again meanwhile")
+        if not self._is_there():
+            raise self._gone(" or was started again meanwhile")
 
     def processes(self) -> tuple[int, ...]:
         """Its processes now."""

@@ -54,10 +54,10 @@ def analysed(
         raise CompareError(
             f"{name} has several columns named {repeated[0]!r}; rename or drop all but one."
         )
-    frame = frame.reset_index(drop=True)
-    ended = well(measured(frame))
-    facts = {"name": name, "trials": (trials := len(measured(frame)))}
-    if lost := trials - len(ended):
+    trials = measured(frame.reset_index(drop=True))
+    ended = well(trials)
+    facts = {"name": name, "trials": len(trials)}
+    if lost := len(trials) - len(ended):
         text = N_(
             "{name}: trials left out that did not end well: {n:count} of {trials:count}. If the "
             "other table has fewer such failures, that is itself a difference."

@@ -140,12 +140,11 @@ def step_table(reading: PhasePosterior) -> pd.DataFrame:
 
 
 def _of_levels(
-    posterior: Posterior, value: np.ndarray, level: np.ndarray, certain: np.ndarray
+    posterior: Posterior, value: np.ndarray, level: np.ndarray, chance: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """Which trials are spoiled, a probability of shape (trials,), and which levels are off, shape
-    (n,); see `off_levels`. certain: shape (n,), levels without spoiled trials."""
+    (n,); see `off_levels`. chance: shape (trials,), that a trial is spoiled, by the curve alone."""
     common, n = posterior.noise, len(posterior.x)
-    chance = np.where(certain[level], 0.0, spoiled(posterior, value, level))
     spoilt = within_levels(chance, value, level, common)
     spoilt[scattering(spoilt > OUTLIER_PROBABILITY, value, level, common)] = 0.0
     _, count, variance = level_means(level, value, 1 - spoilt, n)
@@ -287,12 +286,14 @@ def fit_curve(
     laws = () if sample.axis.is_interval else LAWS
     curve = (sample.axis.forward(sample.levels), value, sample.level, thresholds, laws)
     posterior = infer(*curve)
-    certain = confirmed(spoiled(posterior, value, sample.level), value, sample.level)
+    chance = spoiled(posterior, value, sample.level)
+    certain = confirmed(chance, value, sample.level)
     if certain.any():  # levels that others confirm are no outliers of the curve
         posterior = infer(*curve, certain)
+        chance = np.where(certain[sample.level], 0.0, spoiled(posterior, value, sample.level))
     probability = step_probabilities(posterior.pieces, len(sample.levels) - 1)
     probability = by_sum(probability, posterior.pieces, posterior.x)
-    spoilt, off = _of_levels(posterior, value, sample.level, certain)
+    spoilt, off = _of_levels(posterior, value, sample.level, chance)
     labels = decode(probability)
     reading = PhasePosterior(
         sample, posterior, probability, labels, spoilt, off, correction, certainty

@@ -144,10 +144,8 @@ def _single(x: np.ndarray, trials: Replicates) -> Hypotheses:
         frame, by_scale = noise.tabulate(trials, scale, scale, noise.OUTLIER_RATE)
         weights = noise.scale_weights(0.0, noise.SINGLE_HETEROGENEITY)
         log_prior = -0.5 * (np.log(scale / noise.TYPICAL_NOISE) / noise.NOISE_SPREAD) ** 2
-        tables, scales = (
-            noise.combine(frame, by_scale, weights, 0.0, trials.sound),
-            scale * noise.SCALES,
-        )
+        tables = noise.combine(frame, by_scale, weights, 0.0, trials.sound)
+        scales = scale * noise.SCALES
         return Hypothesis(scale, 0.0, log_prior, scales, frame, by_scale, weights, tables)
 
     rough = noise.roughness(x, trials.values[:, 0])

@@ -61,7 +61,7 @@ def load_source(
     or response, PhaseError for a column that is not there.
     """
     # a parameter of a notebook names several as `tool,flag`
-    by = listed([name.strip() for name in by.split(",")] if isinstance(by, str) and by else by)
+    by = listed([name.strip() for name in by.split(",")] if isinstance(by, str) else by)
     if table:
         path, trials = Path(table), read_table(Path(table))
         if not (knob and response):
