@@ -15,6 +15,9 @@ from deadzone.study.loading import json_schema
 
 ROOT = Path(__file__).resolve().parent.parent
 
+# Who changes a page runs `make docs`, which builds the site as well.
+pytestmark = pytest.mark.night
+
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory):

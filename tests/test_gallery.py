@@ -54,7 +54,7 @@ FIRST_FAILS = ("jvm-heap", "jvm-small-heap", "python-pool-zero")
 LOADED = ("nginx", "jvm")
 """Those that are asked at a rate, which neighbours may keep the generator from."""
 
-FOR_EACH_CHANGE = ("python-pools", "redis-pipeline", "zstd-threads")
+FOR_EACH_CHANGE = ("zstd-threads",)
 
 
 def marks_of(study):

@@ -110,17 +110,12 @@ def test_a_race_is_unsteady_and_fails_nothing(make, tmp_path):
     assert (tmp_path / "race").read_text() == (tmp_path / "time").read_text() == "xx"
 
 
-def test_a_defect_fails_twice(make, tmp_path):
-    code, said = make("test", races=RACES, defect=DEFECT)
-    assert code != 0
+def test_a_defect_fails_twice_and_what_a_kill_leaves_is_not_tried_again(make, tmp_path):
+    code, said = make("test", races=RACES, defect=DEFECT, kept=KEPT)
+    assert code != 0 and "3 failed" in said and "2 unsteady" in said
     assert (tmp_path / "defect").read_text() == "xx"
-    assert "FAILED tests/test_defect.py::test_of_a_defect" in said and "1 failed" in said
-
-
-def test_what_a_kill_leaves_and_a_property_are_not_tried_again(make, tmp_path):
-    code, said = make("test", kept=KEPT)
-    assert code != 0
     assert (tmp_path / "kill").read_text() == "x"
+    assert "FAILED tests/test_defect.py::test_of_a_defect" in said
     assert "FAILED tests/test_kept.py::test_of_a_kill" in said
     assert "FAILED tests/test_kept.py::test_of_a_property" in said
 

@@ -70,7 +70,11 @@ def lines_of(record):
 
 
 ON_ONE_OR_TWO_WORKERS = pytest.mark.parametrize(
-    "workers", [(), ("-n", "2")], ids=["alone", "on two workers"]
+    "workers",
+    [
+        pytest.param((), id="alone", marks=pytest.mark.night),
+        pytest.param(("-n", "2"), id="on two workers"),
+    ],
 )
 
 

@@ -206,7 +206,8 @@ def served(alone, repository, tmp_path_factory):
         yield chromium, address
 
 
-@pytest.mark.parametrize("name", [pytest.param("phases", marks=pytest.mark.night), "explore"])
+@pytest.mark.night
+@pytest.mark.parametrize("name", ["phases", "explore"])
 def test_run_all_in_jupyterlab_runs_every_cell(served, repository, name):
     chromium, address = served
     path = repository / "notebooks" / f"{name}.ipynb"

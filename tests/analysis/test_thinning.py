@@ -20,6 +20,7 @@ def trials(rows, noise=0.05):
     return pd.DataFrame({"threads": threads, "wall_s": wall_s})
 
 
+@pytest.mark.night
 def test_a_million_trials_are_fitted_and_it_is_said_how_many():
     frame = trials(1_000_000)
     model = fit_phases(frame, "threads", "wall_s")

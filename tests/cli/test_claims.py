@@ -83,6 +83,7 @@ def test_a_broken_promise_is_named_beside_the_recommendation(study, deadzone, mo
     assert said.code == 0 and "0.1 is short" not in said.err
 
 
+@pytest.mark.night
 def test_six_claims_guard_a_study_that_is_run_twice_and_broken_in_between(
     study, home, deadzone, monkeypatch
 ):

@@ -88,6 +88,7 @@ def test_a_slider_of_the_explorer_moves_the_phases(server, chromium, home, tmp_p
     assert "dead zone or linear" in shown["metadata"]["image/png"]["alt"]
 
 
+@pytest.mark.night
 def test_two_plots_in_a_row_are_both_drawn_and_a_cell_is_edited_and_executed_on(
     server, chromium, home, tmp_path
 ):

@@ -42,6 +42,7 @@ def test_the_published_tests_have_no_pool_that_is_shown_to_keep_the_target():
         assert executed.value("test.by_rate['hurts_beyond'].dropna().tolist()") == [32, 32]
 
 
+@pytest.mark.night
 def test_more_hurts_where_that_was_planted_and_is_not_said_at_the_odds_of_a_coin(tmp_path):
     test = capacity(load_run(pool_run(tmp_path, per_second=20).folder))
     there = {one.rate: one for one in test.reversals}

@@ -94,6 +94,7 @@ SIMULATED = """[
 """Prediction intervals at a load of 80, of a line with normal noise."""
 
 
+@pytest.mark.night
 def test_the_prediction_interval_holds_as_often_as_stated(executed):
     low, high = np.array(executed.value(SIMULATED)).T
     measured = np.random.default_rng(8).normal(3 + 0.5 * 80, 2, len(low))

@@ -103,6 +103,7 @@ def test_names_for_packs_are_few_and_each_is_there():
     assert all(getattr(plugins, name) is not None for name in plugins.__all__)
 
 
+@pytest.mark.night
 def test_a_pack_of_a_stranger_is_in_the_schema_in_doctor_and_in_a_report(deadzone, home):
     assert {"sqlite"} <= {
         model["properties"]["kind"].get("const")

@@ -128,6 +128,7 @@ def test_the_relay_delays_the_first_byte_and_ends_with_its_service(serve, clip, 
         socket.create_connection(("127.0.0.1", int(late.rpartition(":")[2]))).close()
 
 
+@pytest.mark.night
 def test_the_bundled_study_runs_out_of_the_box(quota, sweep, home):
     """As it stands, with a shorter clip and one block."""
     source = ROOT / "notebooks" / "studies" / "upload-cpu-limit.yaml"

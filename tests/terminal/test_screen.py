@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-WIDTHS = (60, 140)
+WIDTHS = (60, pytest.param(140, marks=pytest.mark.night))
 BELOW_PICTURE = 12
 """Lines of the answer at 80 columns."""
 
@@ -59,6 +59,7 @@ def test_a_sweep_leaves_one_picture_and_an_answer_that_fits(in_terminal, columns
     assert b"\x1b[38;5;" in screen.raw
 
 
+@pytest.mark.night
 def test_details_tell_every_sentence_and_quiet_the_setting_and_doubts_alone(in_terminal, tmp_path):
     study = ("--resume", "latest", *PROGRAM)
     assert in_terminal(*SWEEP, *PROGRAM).end() == 0
@@ -87,6 +88,7 @@ def test_on_a_dumb_terminal_and_without_colour_the_same_is_told(in_terminal):
         assert any(line.startswith("Set n ") for line in screen.lines())
 
 
+@pytest.mark.night
 def test_a_window_that_is_made_narrower_meanwhile_keeps_one_bar(in_terminal):
     screen = in_terminal(*SWEEP, "-r", "8", *PROGRAM, columns=100)
     screen.wait_for("of 24")
@@ -105,6 +107,7 @@ def test_an_interrupt_in_mid_sweep_leaves_a_sentence_on_a_clear_screen(in_termin
     assert re.search(r"--resume \d{8}T", " ".join(lines))
 
 
+@pytest.mark.night
 def test_an_interrupted_run_waits_for_the_kernel_that_measures_and_takes_its_bar_away(
     in_terminal, tmp_path
 ):

@@ -207,6 +207,7 @@ def test_another_unit_changes_nothing(a, b, unit):
     assert one["verdict"] == other["verdict"]
 
 
+@pytest.mark.night
 def test_a_wrong_verdict_is_as_rare_as_the_level_says():
     """No change at all: of 100 comparisons at most 5 % may be called better or worse; far fewer
     are."""

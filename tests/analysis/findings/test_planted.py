@@ -68,7 +68,7 @@ ALONE = {
 }
 
 
-FOR_EACH_CHANGE = ("cache", "drops_items", "hang", "units")
+FOR_EACH_CHANGE = ("cache", "drops_items")
 
 
 def marks_of(mistake):

@@ -65,6 +65,7 @@ def test_exchanging_the_samples_exchanges_the_sides(a, b):
     assert rank_sum(a, b, "less") == pytest.approx(rank_sum(b, a, "greater"), abs=1e-12)
 
 
+@pytest.mark.night
 def test_five_hundred_treatments_are_compared_in_seconds():
     levels = tuple(range(1, 501))
     result = compare_tables(table(levels=levels, n=5), table(levels=levels, n=5, seed=2), "wall_s")

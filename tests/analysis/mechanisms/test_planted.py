@@ -19,7 +19,7 @@ def program(tmp_path_factory):
     return found
 
 
-FOR_EACH_CHANGE = ("a quota", "one thread")
+FOR_EACH_CHANGE = ("one thread",)
 
 
 @pytest.mark.parametrize(

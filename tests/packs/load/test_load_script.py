@@ -85,6 +85,7 @@ def test_k6_reaches_no_stranger_that_only_its_script_names(scripted, sweep, k6):
     assert trial["errors"] >= 90
 
 
+@pytest.mark.night
 def test_locust_is_told_the_factors_and_its_summary_becomes_a_trial(scripted, sweep, locust):
     path = scripted("locust", "requests_locust.py", duration_s=4)
     (trial,) = sweep(path).trials().to_dict("records")

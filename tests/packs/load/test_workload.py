@@ -82,6 +82,7 @@ def test_a_pool_that_is_too_small_starves_its_broadcasts(pools, sweep, traces, a
     assert trials.loc[8, "client_cpu"] < 0.9
 
 
+@pytest.mark.night
 @pytest.mark.alone("it measures response times at a rate")
 def test_the_rate_that_a_pool_bears_is_found_and_its_report_is_of_the_capacity(
     pools, deadzone, home

@@ -117,6 +117,7 @@ def test_one_that_ends_at_once_is_not_ready_and_gone(engine, tmp_path):
         assert containers(engine) == []
 
 
+@pytest.mark.night
 def test_a_container_of_a_killed_run_is_removed(engine, tmp_path):
     with ContainerTarget(ContainerTargetSpec(kind="container", image=IMAGE)) as host:
         mine = host.start(Command(("/bin/sleep", "60")), tmp_path / "log")

@@ -51,8 +51,15 @@ def written(analysed, files):
     return write
 
 
-@pytest.mark.parametrize("language", ["en", "ko"])
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize(
+    ("scheme", "language"),
+    [
+        ("light", "en"),
+        pytest.param("light", "ko", marks=pytest.mark.night),
+        pytest.param("dark", "en", marks=pytest.mark.night),
+        pytest.param("dark", "ko", marks=pytest.mark.night),
+    ],
+)
 def test_axe_finds_nothing(browser, written, language, scheme):
     axe = pytest.importorskip("axe_core_python.sync_playwright").Axe()
     tab = browser.new_page(
@@ -105,6 +112,7 @@ def test_the_index_is_as_accessible(browser, tmp_path):
         assert not [violation["id"] for violation in violations]
 
 
+@pytest.mark.night
 def test_a_wide_table_scrolls_in_itself(browser, tmp_path):
     frame = pd.DataFrame({f"column {i}": [f"value {i}"] for i in range(30)})
     wide = Table.of_frame(frame, "Wide.")

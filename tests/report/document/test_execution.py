@@ -63,6 +63,7 @@ while len([*Path({folder!r}).glob("begun-*")]) < 2 and time.monotonic() < until:
 """
 
 
+@pytest.mark.night
 def test_two_commands_started_in_one_place_do_not_hear_each_other(notebook, tmp_path):
     path = notebook(BOTH_BEGUN.format(folder=str(tmp_path)), "assert x in (1, 2)")
     code = (

@@ -190,6 +190,7 @@ def test_a_block_of_ones_own_keeps_its_caption():
     assert (told, kept.paragraphs) == (Markdown("Words before."), ("Said.",))
 
 
+@pytest.mark.night
 @pytest.mark.programs
 def test_a_notebook_of_pandas_and_seaborn_is_published_the_same_each_time(tmp_path):
     cells = (

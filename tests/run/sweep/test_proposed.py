@@ -161,6 +161,7 @@ def test_levels_that_are_words_are_swept_as_a_grid_and_that_is_said(write_study)
     assert "All levels are measured instead" in said
 
 
+@pytest.mark.night
 def test_each_combination_of_the_other_factors_is_a_curve_of_its_own(write_study):
     argv = ["sh", "-c", "sleep 0.0$((30 / {threads})); echo {mode}"]
     path = write_study(

@@ -34,9 +34,21 @@ def measure(write_study, sweep):
     ("program", "arguments"),
     [
         ("gzip", ["-{threads}", "--keep", "--stdout", "{inputs}/noise"]),
-        ("xz", ["-T{threads}", "-0", "--keep", "--stdout", "{inputs}/noise"]),
-        ("zstd", ["-T{threads}", "-1", "--stdout", "-q", "{inputs}/noise"]),
-        ("pigz", ["-p", "{threads}", "-1", "--keep", "--stdout", "{inputs}/noise"]),
+        pytest.param(
+            "xz",
+            ["-T{threads}", "-0", "--keep", "--stdout", "{inputs}/noise"],
+            marks=pytest.mark.night,
+        ),
+        pytest.param(
+            "zstd",
+            ["-T{threads}", "-1", "--stdout", "-q", "{inputs}/noise"],
+            marks=pytest.mark.night,
+        ),
+        pytest.param(
+            "pigz",
+            ["-p", "{threads}", "-1", "--keep", "--stdout", "{inputs}/noise"],
+            marks=pytest.mark.night,
+        ),
     ],
 )
 def test_a_compressor_of_debian_is_swept_over_its_threads_or_levels(

@@ -34,6 +34,7 @@ def study_of(write_study, redis, levels=(0.2, "none"), replicates=2, **more):
     )
 
 
+@pytest.mark.night
 @pytest.mark.alone("it measures a server under limits")
 def test_how_many_cores_a_running_server_wants_is_a_study(as_root, redis, write_study, sweep):
     home = group_of(redis.pid)

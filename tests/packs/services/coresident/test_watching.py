@@ -41,6 +41,7 @@ def test_its_cpu_is_the_trials_and_stands_under_its_name(redis, write_study, swe
     assert named is None or not named.fillna("").str.contains("redis-server").any()
 
 
+@pytest.mark.night
 @pytest.mark.alone("it measures the CPU of a neighbour")
 def test_the_same_load_without_it_is_a_neighbour(redis, write_study, sweep):
     trust = {**PATIENT, "max_foreign_cpu": 999}
@@ -118,6 +119,7 @@ open(note, "w").write(str(server.pid))
 """A preparation that starts a server anew, as `pg_ctl restart` does."""
 
 
+@pytest.mark.night
 def test_a_server_that_is_started_before_each_trial_is_looked_up_then(tmp_path, write_study, sweep):
     port, note = free_port(), tmp_path / "server.pid"
     (script := tmp_path / "starts.py").write_text(STARTS)
