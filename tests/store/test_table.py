@@ -4,8 +4,14 @@ import pandas as pd
 import pytest
 
 from deadzone.store import table
-from deadzone.store.table import IDENTITY, SHARED, telemetry_pieces, tidy_pieces, whole
-from deadzone.store.tables import write_pieces
+from deadzone.store.table import (
+    IDENTITY,
+    SHARED,
+    telemetry_pieces,
+    tidy_pieces,
+    whole,
+    write_pieces,
+)
 
 
 def record(trial, limit, **responses):

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from deadzone.study.distinct import by_distinct, level_names
+from deadzone.study.response_cells import by_distinct, level_names
 from deadzone.study.scales import level_name
 
 COLUMNS = {

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from deadzone.language.messages import Message, _
-from deadzone.study.distinct import level_names
+from deadzone.study.response_cells import level_names
 from deadzone.study.scales import INTERVAL, KnobScale
 
 MOST_TRIALS = 100_000

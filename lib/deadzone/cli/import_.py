@@ -89,14 +89,12 @@ def command(
 
 
 def _print_formats(context: click.Context, asked: bool) -> None:
-    """Each format, and what its numbers are not, where its reader has that; else what its module
-    says of itself."""
+    """Each format, and what its numbers are not, where its reader has that; else what it reads."""
     from deadzone.store.imports.registry import FORMATS
 
     if not asked:
         return
     for form, reader in FORMATS.items():
-        about = (inspect.getdoc(inspect.getmodule(reader)) or "").partition("\n\n")[0]
-        words = " ".join(getattr(reader, "traps", about.partition(": ")[2].split()))
-        click.echo(f"{form:17} {words}")
+        about = (inspect.getdoc(reader) or "").partition("Raises")[0].split()
+        click.echo(f"{form:17} {' '.join(getattr(reader, 'traps', about))}")
     context.exit()

@@ -1,17 +1,12 @@
 """What of a table is no column and no trial: cells that are lists, and rows that sum up others."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+import pandas as pd
 
 from deadzone.language.messages import _
 from deadzone.store.table import IDENTITY
 from deadzone.study.quantity import level_amount
 from deadzone.study.response_cells import LEFT_OUT
 from deadzone.study.scales import level_name
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 STATISTICS = {
     "total", "mean", "average", "avg", "median", "std", "stdev", "stddev", "geomean",
@@ -35,8 +30,6 @@ FEWEST_NUMBERS = 3
 def entered(table: pd.DataFrame) -> pd.DataFrame:
     """The table without columns whose cells are no scalars, and without rows that sum up others;
     both are said by name in `table.attrs[LEFT_OUT]`."""
-    import pandas as pd
-
     texts = texts_of(table)
     nested = [name for name in texts if not table[name].map(pd.api.types.is_scalar).all()]
     kept, said = table.drop(columns=nested), []
@@ -70,8 +63,6 @@ def texts_of(table: pd.DataFrame) -> list[str]:
 def _sums_up(table: pd.DataFrame, names: pd.Series) -> pd.Series:
     """Which rows sum up the others, by the names of the levels of one column: by a word, or because
     their value is the sum."""
-    import pandas as pd
-
     is_number = names.map({name: level_amount(name) is not None for name in names.unique()})
     if not 0.5 < is_number.mean() < 1 or names[is_number].nunique() < FEWEST_NUMBERS:
         return pd.Series(False, names.index)
@@ -91,8 +82,6 @@ def _sums_up(table: pd.DataFrame, names: pd.Series) -> pd.Series:
 
 def as_numbers(column: pd.Series) -> pd.Series:
     """A column of text as numbers where all of its cells are some; else as it is."""
-    import pandas as pd
-
     try:
         return pd.to_numeric(column)
     except (TypeError, ValueError):

@@ -34,8 +34,13 @@ from deadzone.store.records import (
     last_records,
     read_lines,
 )
-from deadzone.store.table import histogram_pieces, telemetry_pieces, tidy_pieces, whole
-from deadzone.store.tables import write_pieces
+from deadzone.store.table import (
+    histogram_pieces,
+    telemetry_pieces,
+    tidy_pieces,
+    whole,
+    write_pieces,
+)
 from deadzone.study.claims import ClaimSpec, check_claims
 from deadzone.study.claims_of_study import claims_of_study
 from deadzone.study.design import levels_of
@@ -388,7 +393,7 @@ class RunFolder:
         self._write(CLAIMS_FILE, text)
 
     def write_tables(self) -> None:
-        """Write the tables from the journals, in pieces: see `deadzone.store.tables`. Raises
+        """Write the tables from the journals, in pieces: see `deadzone.store.table`. Raises
         StoreError if they cannot be written."""
         has_histograms = (self.folder / HISTOGRAM_JOURNAL_FILE).exists()
         for name in (TRIALS_FILE, TELEMETRY_FILE, *([HISTOGRAM_FILE] if has_histograms else [])):

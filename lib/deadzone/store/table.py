@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields
-from itertools import islice
+from importlib.util import find_spec
+from itertools import chain, islice
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from deadzone.contents import written_whole
 from deadzone.measurement import HistogramSlice, Sample
 from deadzone.study.levels import format_level, is_number
 from deadzone.study.scales import level_name
@@ -242,3 +245,31 @@ def _long_pieces(
         for row in record[key]
     )
     return (pd.DataFrame(piece, columns=columns) for piece in _in_pieces(rows))
+
+
+GROUP = 5
+"""Pieces of a table that stand together in a Parquet file, which compresses what repeats within
+them."""
+
+
+def write_pieces(pieces: Iterable[pd.DataFrame], path: Path) -> None:
+    """Write a table of a run piece by piece as Parquet; nothing where pyarrow is not installed,
+    since all of it is read from the journals.
+
+    pieces: made as they are asked for, all of the same columns, at least one.
+    """
+    if find_spec("pyarrow") is None:
+        path.unlink(missing_ok=True)
+        return
+    import pyarrow as pa
+    from pyarrow.parquet import ParquetWriter
+
+    pieces = iter(pieces)
+    first = pa.Table.from_pandas(next(pieces), preserve_index=False)
+    further = (
+        pa.Table.from_pandas(piece, schema=first.schema, preserve_index=False) for piece in pieces
+    )
+    tables = chain([first], further)
+    with written_whole(path) as draft, ParquetWriter(draft, first.schema) as writer:
+        while group := [*islice(tables, GROUP)]:
+            writer.write_table(pa.concat_tables(group))

@@ -1,27 +1,29 @@
-"""Reading and writing tables of measurements, CSV and Parquet: whole or not at all, and added
-to."""
+"""Reading and writing tables of measurements, CSV and Parquet: whole or not at all, and added to.
 
-from __future__ import annotations
+Of a table as text its first lines say which mark stands between the cells, and how numbers and
+bytes are written.
+"""
 
+import codecs
+import csv
+import gzip
 import json
 import re
 import sys
 import tempfile
 from collections.abc import Collection, Iterable, Mapping
-from importlib.util import find_spec
-from itertools import chain, islice, pairwise
+from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from zipfile import BadZipFile
+
+import numpy as np
+import pandas as pd
 
 from deadzone.contents import written_whole
 from deadzone.errors import FormatError, SaidAs, TableError, did_you_mean
-from deadzone.store.delimited import ROWS_LOOKED_AT, form_of
 from deadzone.store.entering import as_numbers, entered, texts_of
 from deadzone.study.scales import FEWEST_LEVELS, NO_LIMIT
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 WRITABLE = (".csv", ".parquet")
 AS_TEXT = (".csv", ".csv.gz", ".tsv", ".md")
@@ -37,6 +39,17 @@ EMPHASIS = re.compile(r"\A\s*(?:\*\*|\*|__)([^*_]+?)(?:\*\*|\*|__)\s*\Z")
 
 NUMERIC = re.compile(r"([-+]?\d+(?:\.\d+)?(?:e[-+]?\d+)?)(?:\.\d+)?")
 """A name of a column that is a number; pandas writes .1 behind one that stands twice."""
+
+SEPARATORS = ",;\t|"
+
+LOOKED_AT = 65536
+"""Bytes of a file by which its form is known."""
+
+ROWS_LOOKED_AT = 20
+
+DECIMAL_COMMA = re.compile(r"-?\d+,\d+")
+RULE = re.compile(r"[\s:|+=-]*(?:--|==|-\s*\||\|\s*-)[\s:|+=-]*")
+"""A line between others, as of a table in Markdown, of MySQL or in columns."""
 
 MOST_COLUMNS = 5000
 """A first line with more cells has lost its line ends; pandas would compare the name of each with
@@ -164,8 +177,6 @@ def _read_standard_input() -> pd.DataFrame:
 def _read(path: Path) -> pd.DataFrame:
     """The table of a file, by the ending of its name. Raises ModuleNotFoundError where what reads
     it is not installed."""
-    import pandas as pd
-
     kind = _ending(path)
     if kind in AS_TEXT:
         return _read_csv(path)
@@ -198,8 +209,6 @@ def _held(cell: object) -> object:
 def _read_csv(path: Path) -> pd.DataFrame:
     """A table as text, in the form that its first lines show. Blanks around names are taken off,
     and so is a last column that trailing marks make."""
-    import pandas as pd
-
     how, columns = form_of(path)
     if columns > MOST_COLUMNS:
         raise ValueError(
@@ -235,9 +244,6 @@ def _read_csv(path: Path) -> pd.DataFrame:
 def _with_words(table: pd.DataFrame, path: Path, how: Mapping[str, Any]) -> pd.DataFrame:
     """The table with `inf`, `none` and their like as the words that they are in the file; pandas
     makes numbers and empty cells of them, which 1e400 and an empty cell are too."""
-    import numpy as np
-    import pandas as pd
-
     unclear = {
         name: np.flatnonzero(
             values.isna() | (np.isinf(values) if values.dtype.kind == "f" else False)
@@ -257,6 +263,65 @@ def _with_words(table: pd.DataFrame, path: Path, how: Mapping[str, Any]) -> pd.D
             cells[rows[is_word]] = words[is_word]
             table[name] = cells
     return table
+
+
+def form_of(path: Path) -> tuple[dict[str, Any], int]:
+    """How a table is written, by its first lines, as options of `pandas.read_csv`, and the number
+    of cells in its first line. Raises OSError if it cannot be read."""
+    with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
+        head = file.readline() + file.read(LOOKED_AT)
+    encoding = "utf-8-sig"
+    if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        encoding = "utf-16"
+    text = head.decode(encoding, errors="replace")
+    every = text.splitlines()
+    rules = {i for i, line in enumerate(every) if RULE.fullmatch(line)}
+    skipped = sorted({*range(_remarks(every)), *rules})
+    how = {"encoding": encoding, "skipinitialspace": True, "skiprows": skipped}
+    lines = [line for i, line in enumerate(every) if i not in skipped and line.strip()]
+    if len(head) >= LOOKED_AT and len(lines) > 1:
+        lines = lines[:-1]  # it may be cut
+    lines[:1] = [line.removeprefix("# ") for line in lines[:1]]
+    if rules and lines and "|" in lines[0]:
+        return {**how, "sep": "|"}, lines[0].count("|")
+    separator = _separator(lines[: ROWS_LOOKED_AT + 1])
+    cells = [cell.strip() for line in lines[1:] for cell in _cells(line, separator)]
+    comma = separator != "," and any(DECIMAL_COMMA.fullmatch(cell) for cell in cells)
+    columns = len(_cells(lines[0], separator)) if lines else 0
+    return {**how, "sep": separator or r"\s+", "decimal": "," if comma else "."}, columns
+
+
+def _remarks(lines: list[str]) -> int:
+    """How many lines at the top begin with #; without the last of them where it is the header."""
+    first = next((i for i, line in enumerate(lines) if line.strip() and line[0] != "#"), 0)
+    is_data = first and re.match(r'[\s"|]*[-+.]?\d', lines[first])
+    return first - 1 if is_data else first
+
+
+def _separator(lines: list[str]) -> str | None:
+    """The mark that gives every line as many cells as the first, most of them; a comma where none
+    does and there are no blanks that do."""
+    widths = {
+        mark: len(_cells(lines[0], mark)) if lines else 0
+        for mark in SEPARATORS
+        if lines and len({len(_cells(line, mark)) for line in lines}) == 1
+    }
+    best = max(widths, key=lambda mark: widths[mark], default=",")
+    if widths.get(best, 0) > 1:
+        return best
+    in_first = [mark for mark in SEPARATORS if lines and mark in lines[0]]
+    counts = {len(line.split()) for line in lines}
+    if not in_first and len(counts) == 1 and counts != {1}:
+        return None
+    return in_first[0] if in_first else ","
+
+
+def _cells(line: str, mark: str | None) -> list[str]:
+    """The cells of a line; where it has quotes that do not end, what is between the marks."""
+    try:
+        return line.split() if mark is None else next(csv.reader([line], delimiter=mark), [])
+    except csv.Error:
+        return line.split(mark)
 
 
 def _check_writable(path: Path) -> None:
@@ -281,41 +346,11 @@ def write_table(table: pd.DataFrame, path: Path) -> None:
             table.to_parquet(draft, index=False)
 
 
-GROUP = 5
-"""Pieces of a table that stand together in a Parquet file, which compresses what repeats within
-them."""
-
-
-def write_pieces(pieces: Iterable[pd.DataFrame], path: Path) -> None:
-    """Write a table of a run piece by piece as Parquet; nothing where pyarrow is not installed,
-    since all of it is read from the journals.
-
-    pieces: made as they are asked for, all of the same columns, at least one.
-    """
-    if find_spec("pyarrow") is None:
-        path.unlink(missing_ok=True)
-        return
-    import pyarrow as pa
-    from pyarrow.parquet import ParquetWriter
-
-    pieces = iter(pieces)
-    first = pa.Table.from_pandas(next(pieces), preserve_index=False)
-    further = (
-        pa.Table.from_pandas(piece, schema=first.schema, preserve_index=False) for piece in pieces
-    )
-    tables = chain([first], further)
-    with written_whole(path) as draft, ParquetWriter(draft, first.schema) as writer:
-        while group := [*islice(tables, GROUP)]:
-            writer.write_table(pa.concat_tables(group))
-
-
 def appended(path: Path, table: pd.DataFrame) -> pd.DataFrame:
     """The table with the rows of the file before it; the table itself where there is no file yet.
 
     Raises FormatError for a file of another kind, TableError if it cannot be read.
     """
-    import pandas as pd
-
     _check_writable(path)
     if not path.exists():
         return table
@@ -335,8 +370,6 @@ def with_numpy_types(table: pd.DataFrame) -> pd.DataFrame:
     """A table whose whole numbers and truth values have NumPy's types, which seaborn and scipy ask
     for: whole numbers with missing ones are floats; truth values with missing ones stay as they
     are."""
-    import pandas as pd
-
     types = {}
     for name, column in table.items():
         missing = bool(column.isna().any())

@@ -1,16 +1,12 @@
 """Wide tables: one response in several columns, a column a repeat (`run 1`, `run 2`) or a level
 (`zstd`, `lz4`), as one row a trial."""
 
-from __future__ import annotations
-
 import re
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING
+
+import pandas as pd
 
 from deadzone.errors import TableError, did_you_mean
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 REPEAT = "replicate"
 """The column that tells repeats apart, where no other is named."""

@@ -5,17 +5,14 @@ One column has one unit. Cells in several units of one family become that of the
 min become s, KB and MiB become bytes.
 """
 
-from __future__ import annotations
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
 
-from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING
+import pandas as pd
 
 from deadzone.language.messages import Message, _, ngettext
 from deadzone.study.quantity import Quantity, family_of, read_quantity
 from deadzone.study.scales import MISSING, level_name
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 READ_AS = "deadzone_cells"
 """Of a frame's attributes: by column, what was said when its cells were read."""
@@ -39,8 +36,6 @@ def with_numbers(frame: pd.DataFrame, response: str) -> pd.DataFrame:
 
     What is to be said of it stands in `frame.attrs[READ_AS][response]`.
     """
-    import pandas as pd
-
     column = frame[response] if (frame.columns == response).sum() == 1 else None
     if column is None or pd.api.types.is_numeric_dtype(column) or not len(column):
         return frame
@@ -99,3 +94,21 @@ def _said(response: str, read: Mapping[str, Quantity], status: pd.Series) -> Ite
             response=repr(response),
             words=", ".join(status.dropna().unique()),
         )
+
+
+def by_distinct(column: pd.Series, answer: Callable[[Any], Any], missing: Any) -> pd.Series:
+    """The answer for each cell of a column; each distinct value is asked for once:
+    a table of ten million trials has a dozen levels.
+
+    missing: the answer for an empty cell.
+    """
+    if pd.api.types.infer_dtype(column).startswith("mixed"):
+        return column.map(answer)  # 1 and True are one value to pandas, and lists are none
+    row, values = pd.factorize(column)
+    answers = pd.Series([*map(answer, values), missing])  # the row of an empty cell is -1: the last
+    return pd.Series(answers.array.take(row), index=column.index, name=column.name)
+
+
+def level_names(column: pd.Series) -> pd.Series:
+    """The levels in a column as they are written, row by row; MISSING for an empty cell."""
+    return by_distinct(column, level_name, MISSING)

@@ -6,7 +6,7 @@ import math
 import pytest
 
 from deadzone.errors import FormatError
-from deadzone.store.imports.json_format import JsonFormat
+from deadzone.store.imports.formats import JsonFormat
 from deadzone.store.imports.registry import FORMATS, reader_of
 from deadzone.store.imports.text_format import TextFormat
 from store.imports.samples import imported, sample, written

@@ -3,8 +3,8 @@
 import pytest
 
 from deadzone.errors import FormatError
-from deadzone.store.imports.plausible import plausible
 from deadzone.store.imports.registry import printed_by, reader_of
+from deadzone.store.imports.result import plausible
 from store.imports.samples import imported, written
 
 NO_EVENT = """\

@@ -18,8 +18,8 @@ from deadzone.analysis.phases.censored import is_bound
 from deadzone.analysis.thinning import thinned
 from deadzone.analysis.trial_columns import answering, below_zero, measured, well
 from deadzone.study.direction import GoalFrom, Kind, is_time, kind_of
-from deadzone.study.distinct import by_distinct, level_names
 from deadzone.study.levels import format_level, is_number, read_level
+from deadzone.study.response_cells import by_distinct, level_names
 from deadzone.study.scales import MISSING, level_name
 
 if TYPE_CHECKING:

@@ -20,9 +20,8 @@ from deadzone.analysis.trial_columns import answering, is_untrusted
 from deadzone.errors import PhaseError, check_known
 from deadzone.language.messages import _
 from deadzone.study.direction import direction_of, unit_of_cells
-from deadzone.study.distinct import level_names
 from deadzone.study.levels import Level
-from deadzone.study.response_cells import with_numbers
+from deadzone.study.response_cells import level_names, with_numbers
 from deadzone.study.scales import KnobScale, Place, level_name
 
 

@@ -34,7 +34,7 @@ from deadzone.analysis.phases.prepare import usable
 from deadzone.analysis.phases.result import PhaseResult
 from deadzone.analysis.trial_columns import marked, numbers
 from deadzone.errors import PhaseError
-from deadzone.study.distinct import level_names
+from deadzone.study.response_cells import level_names
 from deadzone.study.scales import level_name
 
 CONFIRMED, EXCLUDED, UNDECIDED = "confirmed", "excluded", "undecided"

@@ -10,7 +10,7 @@ iteration. Of a level of which no trial ended only the bound is known: the fit l
 import numpy as np
 import pandas as pd
 
-from deadzone.study.distinct import level_names
+from deadzone.study.response_cells import level_names
 from deadzone.study.scales import FEWEST_LEVELS
 
 RESPONSE = "wall_s"

@@ -20,9 +20,8 @@ from deadzone.analysis.thinning import MOST_TRIALS, thinned, with_fewer_levels
 from deadzone.analysis.trial_columns import below_zero, is_well, marked
 from deadzone.errors import PhaseError
 from deadzone.language.messages import N_, Message, Text, _, say
-from deadzone.study.distinct import by_distinct, level_names
 from deadzone.study.levels import NONE, Level, is_number
-from deadzone.study.response_cells import is_amount, said_of, with_numbers
+from deadzone.study.response_cells import by_distinct, is_amount, level_names, said_of, with_numbers
 from deadzone.study.scales import (
     FEWEST_LEVELS,
     INTERVAL,

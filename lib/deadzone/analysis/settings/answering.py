@@ -48,8 +48,8 @@ from deadzone.analysis.thinning import with_fewer_levels
 from deadzone.errors import PhaseError, check_known
 from deadzone.language.messages import N_, Message, _, say
 from deadzone.study.direction import GoalFrom
-from deadzone.study.distinct import by_distinct, level_names
 from deadzone.study.levels import read_level
+from deadzone.study.response_cells import by_distinct, level_names
 from deadzone.study.scales import (
     FEWEST_LEVELS,
     INTERVAL,

@@ -1,5 +1,5 @@
 """The formats that can be imported, by the name of their tool. A new one is a table in
-formats.toml, or a module in `programs/` or `loads/`, and a line here.
+formats.toml, or a module, and a line here.
 
 A program of a known format may also be read in a trial: what it printed, as responses.
 """
@@ -14,20 +14,14 @@ from deadzone import packs
 from deadzone.errors import FormatError, check_known
 from deadzone.store.imports.columns import FIRST, MEASURED
 from deadzone.store.imports.formats import described
-from deadzone.store.imports.loads.hey import read_hey
-from deadzone.store.imports.loads.jmeter import read_jmeter
-from deadzone.store.imports.loads.oha import read_oha
-from deadzone.store.imports.plausible import NO_EVENT
-from deadzone.store.imports.programs.hyperfine import read_hyperfine
-from deadzone.store.imports.programs.perf import COLUMNS as PERF_COLUMNS
-from deadzone.store.imports.programs.perf import read_perf
-from deadzone.store.imports.result import Reader, Results
+from deadzone.store.imports.perf import COLUMNS as PERF_COLUMNS
+from deadzone.store.imports.perf import read_perf
+from deadzone.store.imports.requests import read_hey, read_jmeter
+from deadzone.store.imports.result import NO_EVENT, Reader, Results
 from deadzone.store.table import IDENTITY, SHARED
 
 FORMATS: dict[str, Reader] = {
     **described(),
-    "hyperfine": read_hyperfine,
-    "oha": read_oha,
     "hey": read_hey,
     "jmeter": read_jmeter,
     "perf-stat": read_perf,

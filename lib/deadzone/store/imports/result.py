@@ -7,7 +7,8 @@ themselves.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,12 +16,27 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from deadzone.errors import FormatError
-from deadzone.store.imports.columns import FIRST, MEASURED, NOTE, OURS
-from deadzone.store.imports.plausible import Row as Row
-from deadzone.store.imports.plausible import plausible
+from deadzone.store.imports.columns import FIRST, LATENCIES, MEASURED, NOTE, OURS, own_name
 
 if TYPE_CHECKING:
     import pandas as pd
+
+Row = dict[str, Any]
+"""One trial: values by column; None, or no entry, where the tool does not tell."""
+
+SLACK, SLACK_MS = 1.1, 1.0
+"""Rounding, as of Locust to two digits and of JMeter to whole ms, may put two of them in the wrong
+order by so much."""
+
+NO_TIME_MS = 2.0**63 / 1e6
+"""Beyond 292 years a number of ns is none: it is -1 or the largest number, and says nothing."""
+
+NEEDED = {"p99": 100, "p99_9": 1000}
+"""Requests of which at least one is beyond the percentile."""
+
+ZERO = "Latencies of zero were not measured, or too short to be, and are missing."
+
+NO_EVENT = "no request or event: nothing was measured"
 
 MOST_PLACES = 10
 """Places that a sentence names."""
@@ -228,3 +244,101 @@ def counted_percentiles(counts: Mapping[float, int]) -> dict[str, float]:
         name: float(times[np.searchsorted(reached, percent / 100 - 1e-12)])
         for name, percent in PERCENTILES.items()
     }
+
+
+LEVEL = re.compile(r"[/ ,(\[]([A-Za-z_]\w*)[=:]([^/:,\s)\]]+)")
+
+
+def levels_of(name: str | None, more: Mapping[str, Any] | None = None) -> Row:
+    """Levels that stand in the name of a benchmark, and more of them: `Sort/n=100/threads:4` has n
+    and threads."""
+    levels = {**dict(LEVEL.findall(name or "")), **(more or {})}
+    return {own_name(key): str(value) for key, value in levels.items() if value is not None}
+
+
+def is_complete(row: Row, needs: Sequence[str]) -> bool:
+    """Whether a run has what it needs, or the tool itself says that it failed."""
+    return row.get("status") == "failed" or all(row.get(name) is not None for name in needs)
+
+
+def results_of(
+    runs: Sequence[tuple[str, Row]],
+    path: Path,
+    tool: str,
+    needs: Sequence[str],
+    warnings: Iterable[str],
+    *,
+    write: str,
+) -> Results:
+    """The results of the runs in a file, those that were cut off failed. runs: where each stands,
+    and its row. needs: columns without which a row is no result. write: how the tool is asked
+    for it.
+
+    Raises FormatError where none is complete.
+    """
+    cut = {i: where for i, (where, row) in enumerate(runs) if not is_complete(row, needs)}
+    if len(cut) == len(runs):
+        raise FormatError(
+            f"{path}: is no complete result of {tool}: it has no {needs[0]}. It was cut off, or is "
+            f"another format; write it with `{write}`."
+        )
+    rows = [row for _, row in runs]
+    return Results.read(path.name, tool, rows, warnings, (), cut)
+
+
+def plausible(rows: Iterable[Row]) -> tuple[list[Row], list[str]]:
+    """The rows without the figures that cannot be, and a sentence for each kind of them."""
+    figures: dict[str, None] = {}
+    kept = [_plausible(row, figures) for row in rows]
+    return kept, [*figures, *_rests_on_few(kept)]
+
+
+def _rests_on_few(rows: Sequence[Row]) -> Iterator[str]:
+    """Percentiles of fewer requests than they take."""
+    for key, needed in NEEDED.items():
+        few = [
+            requests
+            for row in rows
+            if row.get(f"latency_{key}_ms") is not None
+            and 0 < (requests := row.get("requests") or 0) < needed
+        ]
+        if few:
+            yield (
+                f"{key.replace('_', '.')} of {min(few):,} requests rests on none or one of them; "
+                f"it takes {needed:,}, and better several times as many."
+            )
+
+
+def _plausible(row: Row, said: dict[str, None]) -> Row:
+    if row.get("requests") == 0 and not row.get("iterations"):
+        said["A run without a request or event is failed, and its latencies are missing."] = None
+        kept = {name: value for name, value in row.items() if not name.startswith("latency_")}
+        return {**kept, "status": "failed", "error": row.get("error") or NO_EVENT}
+    latencies = [name for name in row if name.startswith("latency_") and row[name] is not None]
+    zeros = [name for name in latencies if not row[name] and name != "latency_stddev_ms"]
+    if len(latencies) > 1 and zeros:
+        said[ZERO] = None
+        row = {**row, **dict.fromkeys(zeros)}
+    impossible = _out_of_order(row)
+    if row.get("requests") and row.get("achieved_rate") == 0:
+        impossible.append("achieved_rate")
+    if impossible:
+        what = ", ".join(f"{name} {row[name]:.10g}" for name in impossible)
+        said[f"Impossible beside the other figures of its run, and so missing: {what}."] = None
+    return {name: None if name in impossible else value for name, value in row.items()}
+
+
+def _out_of_order(row: Row) -> list[str]:
+    """Latencies that cannot be: too long for a time, or longer than one that is no shorter."""
+    named = [f"latency_{key}_ms" for key in ("mean", *LATENCIES[LATENCIES.index("min") :])]
+    known = {name: float(row[name]) for name in named if row.get(name) is not None}
+    endless = [name for name, value in known.items() if not 0 <= value < NO_TIME_MS]
+    sound = [(name, value) for name, value in known.items() if name not in endless]
+    wrong = [
+        name
+        for i, (name, value) in enumerate(sound)
+        for later, other in sound[i + 1 :]
+        if (name != "latency_mean_ms" or later == "latency_max_ms")
+        and value > max(other * SLACK, other + SLACK_MS)
+    ]
+    return [*endless, *dict.fromkeys(wrong)]

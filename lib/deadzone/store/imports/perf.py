@@ -1,5 +1,4 @@
-"""perf stat: its text, `-x SEPARATOR` and `-j`, one row a run; counters that are not supported or
-not counted are left out."""
+"""perf stat: its text, `-x SEPARATOR` and `-j`."""
 
 import re
 from pathlib import Path
@@ -7,10 +6,8 @@ from pathlib import Path
 from deadzone.errors import FormatError
 from deadzone.store.imports.columns import own_name
 from deadzone.store.imports.document import number_in, text_of
-from deadzone.store.imports.plausible import Row
-from deadzone.store.imports.result import Results
-from deadzone.store.imports.runs import results_of
-from deadzone.store.imports.text_runs import flush, plain_lines
+from deadzone.store.imports.result import Results, Row, results_of
+from deadzone.store.imports.text_format import flush, plain_lines
 from deadzone.store.imports.units import SIZES
 from deadzone.study.quantity import plain
 
@@ -60,7 +57,8 @@ REFUSED = {
 
 
 def read_perf(path: Path) -> Results:
-    """One row a run of perf stat. Raises FormatError if the file is none of its three forms."""
+    """One row a run, of its text, `-x SEPARATOR` or `-j`; counters that are not supported or not
+    counted are left out. Raises FormatError if the file is none of its three forms."""
     text = flush(plain_lines(text_of(path)))
     for pattern, what in REFUSED.items():
         if re.search(pattern, text, re.MULTILINE):
