@@ -4,9 +4,9 @@ Each study is a folder with one CSV a table and a `datapackage.json` (Frictionle
 that gives title, source and, for every column, type, unit and meaning.
 """
 
+import contextlib
 import json
 import os
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -18,13 +18,15 @@ from deadzone.errors import TableError, check_known
 DATA_VARIABLE = "DEADZONE_DATA"
 """Environment variable that names the `data` folder when it does not lie next to the code."""
 
-DTYPES: dict[str, tuple[str, str]] = {
+DTYPES: dict[str, tuple[Any, Any]] = {
     "integer": ("int64", "Int64"),
     "number": ("float64", "float64"),
     "boolean": ("bool", "boolean"),
-    "string": ("str", "str"),
 }
-"""pandas type for each schema type: of a column without, and of one with, missing values."""
+"""pandas type for each schema type but text: of a column without, and of one with, missing
+values."""
+
+TRUTH = {"true": True, "false": False}
 
 
 def load_reference(study: str, table: str) -> pd.DataFrame:
@@ -38,8 +40,10 @@ def load_reference(study: str, table: str) -> pd.DataFrame:
     Raises TableError if the study or the table does not exist, or the file does not obey its
     schema.
     """
-    resource = _find_resource(study, table)
-    path = _study_folder(study) / resource["path"]
+    resources = {one["name"]: one for one in reference_package(study)["resources"]}
+    check_known(TableError, f"No table {table!r} in {study!r}", table, resources, "There are:")
+    resource = resources[table]
+    path = reference_folder() / study / resource["path"]
     fields = resource["schema"]["fields"]
     try:
         text = pd.read_csv(path, dtype=str, keep_default_na=False, encoding="utf-8")
@@ -68,19 +72,17 @@ def load_reference(study: str, table: str) -> pd.DataFrame:
 def reference_run(study: str) -> Path | None:
     """The folder of the run of a bundled study that `data/reference/runs` holds; None without
     one."""
-    try:
+    with contextlib.suppress(TableError):  # nothing published is at hand
         folder = reference_folder() / "runs" / study
-    except TableError:  # nothing published is at hand
-        return None
-    return folder if study and folder.is_dir() else None
+        return folder if study and folder.is_dir() else None
+    return None
 
 
 def has_reference(study: str) -> bool:
     """Whether there is a published study of this name."""
-    try:
+    with contextlib.suppress(TableError):  # nothing published is at hand
         return study in _studies()
-    except TableError:  # nothing published is at hand
-        return False
+    return False
 
 
 def reference_folder() -> Path:
@@ -91,11 +93,11 @@ def reference_folder() -> Path:
 
     Raises TableError if there is none.
     """
-    named = os.environ.get(DATA_VARIABLE)
-    candidates = [Path(named) / "reference"] if named else list(_candidates())
-    for folder in candidates:
-        if folder.is_dir():
-            return folder
+    here, named = Path.cwd(), os.environ.get(DATA_VARIABLE)
+    around = (parent / "data" for parent in (places.CARRIED, here, *here.parents))
+    for folder in [Path(named)] if named else around:
+        if (folder / "reference").is_dir():
+            return folder / "reference"
     if named:
         raise TableError(
             f"{DATA_VARIABLE} is {named!r}, which has no folder 'reference'; name the data folder."
@@ -106,19 +108,8 @@ def reference_folder() -> Path:
     )
 
 
-def _candidates() -> Iterator[Path]:
-    here = Path.cwd()
-    for parent in (places.CARRIED, here, *here.parents):
-        yield parent / "data" / "reference"
-
-
 def _studies() -> list[str]:
     return sorted(path.parent.name for path in reference_folder().glob("*/datapackage.json"))
-
-
-def _study_folder(study: str) -> Path:
-    check_known(TableError, f"No reference study {study!r}", study, _studies(), "There are:")
-    return reference_folder() / study
 
 
 def reference_package(study: str) -> dict[str, Any]:
@@ -127,7 +118,8 @@ def reference_package(study: str) -> dict[str, Any]:
 
     Raises TableError if the study does not exist or its file cannot be read.
     """
-    path = _study_folder(study) / "datapackage.json"
+    check_known(TableError, f"No reference study {study!r}", study, _studies(), "There are:")
+    path = reference_folder() / study / "datapackage.json"
     try:
         package: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
     except ValueError as error:
@@ -137,46 +129,28 @@ def reference_package(study: str) -> dict[str, Any]:
     return package
 
 
-def _find_resource(study: str, table: str) -> dict[str, Any]:
-    resources: dict[str, dict[str, Any]] = {
-        resource["name"]: resource for resource in reference_package(study)["resources"]
-    }
-    check_known(TableError, f"No table {table!r} in {study!r}", table, resources, "There are:")
-    return resources[table]
-
-
 def _typed(column: pd.Series, field: dict[str, Any], path: Path) -> pd.Series:
-    words = column[column.isin([word for word in field.get("missingValues", []) if word])]
-    missing = (column == "") | column.index.isin(words.index)
-    required = field.get("constraints", {}).get("required", False)
-    dtype: Any = DTYPES[field["type"]][0 if required else 1]
-    if len(words):
-        return (
-            _typed(column.mask(missing, ""), {**field, "missingValues": []}, path)
-            .astype(object)
-            .where(~missing, words)
-        )
+    """A column of text with the type that its field declares; words for missing values stay."""
+    words = column.isin([word for word in field.get("missingValues", []) if word])
+    missing = words | (column == "")
+    is_required = field.get("constraints", {}).get("required", False)
+    kind, typed = field["type"], column.mask(missing)
     try:
-        if required and missing.any():
+        if is_required and missing.any():
             raise ValueError("a value is missing")
-        present = column.mask(missing)
-        if field["type"] == "boolean":
-            return _booleans(present).astype(dtype)
-        if field["type"] == "string":
-            return present
-        numbers = pd.to_numeric(present)
-        if field["type"] == "integer" and (numbers.dropna() % 1 != 0).any():
-            raise ValueError("a value is not a whole number")
-        return numbers.astype(dtype)
+        if kind == "boolean":
+            if wrong := {*typed.dropna()} - TRUTH.keys():
+                raise ValueError(f"holds {sorted(wrong)[0]!r} instead of true or false")
+            typed = typed.map(TRUTH).astype("boolean")
+        elif kind != "string":
+            typed = pd.to_numeric(typed)
+            if kind == "integer" and (typed.dropna() % 1 != 0).any():
+                raise ValueError("a value is not a whole number")
+        if kind != "string":
+            typed = typed.astype(DTYPES[kind][not is_required])
     except (TypeError, ValueError) as error:
         raise TableError(
-            f"{path}: column {field['name']} is declared {field['type']}, but {error}. Correct the "
+            f"{path}: column {field['name']} is declared {kind}, but {error}. Correct the "
             "cell or the schema in datapackage.json."
         ) from error
-
-
-def _booleans(column: pd.Series) -> pd.Series:
-    wrong = set(column.dropna()) - {"true", "false"}
-    if wrong:
-        raise ValueError(f"holds {sorted(wrong)[0]!r} instead of true or false")
-    return column.map({"true": True, "false": False}).astype("boolean")
+    return typed.astype(object).where(~words, column) if words.any() else typed
