@@ -27,7 +27,7 @@ from deadzone.plugins import (
 )
 from deadzone.run.workloads.command import find_number, found_at
 from deadzone.run.workloads.ffmpeg import BUNDLED, find_ffmpeg, generated_clip
-from deadzone.study.clip_spec import CLIP
+from deadzone.study.workload_spec import CLIP
 from deadzone_services.specs import FormFileSpec, HttpWorkloadSpec
 
 CLIENT = "deadzone_services.http_client"

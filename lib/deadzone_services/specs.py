@@ -7,10 +7,9 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import AfterValidator, Field
 
 from deadzone.plugins import Argument, Spec, WorkloadSpec, placeholders, texts_in
-from deadzone.study.clip_spec import ClipSpec
-from deadzone.study.extraction_specs import BodyResponseSpec, JsonPath, RegularExpression
 from deadzone.study.objective_specs import Column
 from deadzone.study.service_specs import SERVICE_URL
+from deadzone.study.workload_spec import BodyResponseSpec, ClipSpec, JsonPath, RegularExpression
 
 
 def _header(text: str) -> str:

@@ -16,8 +16,8 @@ import pytest
 import yaml
 
 from deadzone.run.workloads.ffmpeg import BUNDLED, find_ffmpeg, generated_clip
-from deadzone.study.clip_spec import ClipSpec
 from deadzone.study.loading import load_study
+from deadzone.study.workload_spec import ClipSpec
 from deadzone_services.readiness import free_port
 from programs import PROGRAMS
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from deadzone.errors import StoreError
-from deadzone.store.records import Journal, read_lines
+from deadzone.store.records import Journal, each_line
 
 pytestmark = pytest.mark.kept
 
@@ -25,7 +25,7 @@ def test_what_is_written_is_read(tmp_path_factory, records):
     journal = Journal(path)
     for record in records:
         journal.append(record)
-    assert list(read_lines(path)) == records
+    assert list(each_line(path)) == records
 
 
 @given(st.lists(RECORDS, min_size=1, max_size=4), st.data())
@@ -36,9 +36,9 @@ def test_cut_off_anywhere_it_keeps_every_whole_line_and_goes_on(tmp_path_factory
     cut = data.draw(st.integers(0, len(whole)))
     path.write_bytes(whole[:cut])
     kept = whole[:cut].count(b"\n")
-    assert list(read_lines(path)) == records[:kept]
+    assert list(each_line(path)) == records[:kept]
     Journal(path).append({"next": 1})
-    assert list(read_lines(path)) == [*records[:kept], {"next": 1}]
+    assert list(each_line(path)) == [*records[:kept], {"next": 1}]
 
 
 @pytest.mark.parametrize(
@@ -50,16 +50,16 @@ def test_a_damaged_line_in_the_middle_is_told_with_its_number(tmp_path, damage):
     with pytest.raises(
         StoreError, match=r"trials\.jsonl: line 2 is no record.*copy, or start a new run"
     ):
-        list(read_lines(path))
+        list(each_line(path))
 
 
 def test_a_journal_that_is_not_there_has_no_records(tmp_path):
-    assert list(read_lines(tmp_path / "trials.jsonl")) == []
+    assert list(each_line(tmp_path / "trials.jsonl")) == []
 
 
 def test_a_journal_that_cannot_be_read_is_told(tmp_path):
     with pytest.raises(StoreError, match="cannot read the journal: Is a directory"):
-        list(read_lines(tmp_path))
+        list(each_line(tmp_path))
 
 
 WRITE_UNTIL_FULL = """

@@ -9,8 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from deadzone.errors import StoreError
-from deadzone.store.records import BATCH, FACTS, HISTOGRAMS, SERIES, TRIAL, read_lines
-from deadzone.store.table import telemetry_pieces, tidy_pieces, whole
+from deadzone.measurement import Sample
+from deadzone.store.records import BATCH, FACTS, HISTOGRAMS, SERIES, TRIAL, each_line
+from deadzone.store.table import long_pieces, tidy_pieces, whole
 
 TOLD = {
     "trial": 1,
@@ -80,7 +81,7 @@ def test_a_reading_with_anything_in_it_is_a_row_or_is_refused(at, value):
     except StoreError as error:
         assert "telemetry.jsonl: line 1 is no series: samples.1." in str(error)
         return
-    assert len(whole(telemetry_pieces([record], "run"))) == 2
+    assert len(whole(long_pieces([record], "run", "samples", Sample))) == 2
 
 
 @pytest.mark.parametrize(
@@ -137,4 +138,4 @@ def test_a_damaged_line_is_told_with_its_number(tmp_path):
     path = tmp_path / "trials.jsonl"
     path.write_text(json.dumps(TOLD) + "\n" + "[" * 3000 + "\n")
     with pytest.raises(StoreError, match="line 2 is no record"):
-        read_lines(path, TRIAL)
+        list(each_line(path, TRIAL))

@@ -14,8 +14,9 @@ import pytest
 
 from deadzone import fit_phases
 from deadzone.errors import TableError
+from deadzone.measurement import Sample
 from deadzone.store.reference import DATA_VARIABLE, load_reference, reference_folder
-from deadzone.store.table import telemetry_pieces, tidy_pieces, whole
+from deadzone.store.table import long_pieces, tidy_pieces, whole
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 REFERENCE = REPOSITORY / "data" / "reference"
@@ -148,7 +149,7 @@ def test_the_codebook_describes_the_tidy_table_of_a_run():
         whole(tidy_pieces(list, "run", [])).columns
     )
     assert set(codebook_rows("## The time series of a run")) == set(
-        whole(telemetry_pieces([], "run")).columns
+        whole(long_pieces([], "run", "samples", Sample)).columns
     )
 
 

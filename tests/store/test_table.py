@@ -3,11 +3,12 @@
 import pandas as pd
 import pytest
 
+from deadzone.measurement import Sample
 from deadzone.store import table
 from deadzone.store.table import (
     IDENTITY,
     SHARED,
-    telemetry_pieces,
+    long_pieces,
     tidy_pieces,
     whole,
     write_pieces,
@@ -45,14 +46,14 @@ def test_columns_stand_in_the_order_identity_factors_shared_responses():
 def test_no_trials_are_a_table_without_rows():
     assert tidied().empty
     columns = ["run_id", "trial", "attempt", "t_s", "metric", "value"]
-    assert list(whole(telemetry_pieces([], "r")).columns) == columns
+    assert list(whole(long_pieces([], "r", "samples", Sample)).columns) == columns
 
 
 def test_a_series_has_a_row_a_reading():
     lines = [
         {"trial": 3, "attempt": 2, "samples": [[0.1, "nr_periods", 1.0], [0.2, "nr_periods", 2.0]]}
     ]
-    assert whole(telemetry_pieces(lines, "r")).to_numpy().tolist() == [
+    assert whole(long_pieces(lines, "r", "samples", Sample)).to_numpy().tolist() == [
         ["r", 3, 2, 0.1, "nr_periods", 1.0],
         ["r", 3, 2, 0.2, "nr_periods", 2.0],
     ]

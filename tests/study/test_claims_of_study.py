@@ -3,7 +3,7 @@
 import pytest
 import yaml
 
-from deadzone.study.claims_of_study import claims_of_study
+from deadzone.study.design import claims_of_study
 from deadzone.study.loading import parse_study
 
 STUDY = """

@@ -1,20 +1,27 @@
 """`deadzone fit`: phases of any table of measurements."""
 
-from __future__ import annotations
-
 import json
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
+import pandas as pd
 
-from deadzone.cli.decision import decision_options, options_of
+from deadzone.analysis.findings.fitting import experiment_in
+from deadzone.analysis.page import MOST_ROWS, wrapped
+from deadzone.analysis.phases.recommend import Recommendation
+from deadzone.analysis.phases.roles import check_column, column_of, of_levels
+from deadzone.analysis.records import records
+from deadzone.analysis.settings.answering import Answer
+from deadzone.analysis.settings.wording import page
 from deadzone.cli.options import (
     anyway_option,
+    decision_options,
     details_option,
     minus_one_option,
+    options_of,
     places_asked,
     role_option,
     wide_name_option,
@@ -22,13 +29,12 @@ from deadzone.cli.options import (
     zero_option,
 )
 from deadzone.errors import EXIT_FINDING, FindingError, PhaseError, TableError
+from deadzone.report.sweep.analysis import analyse, explained_by_account
+from deadzone.report.sweep.terminal import in_terminal, terminal_of
+from deadzone.report.sweep.trials import Source
+from deadzone.store.tables import are_levels, check_no_title, numeric_names, read_table
+from deadzone.store.wide import long_table, repeats_in
 from deadzone.visible import visible
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from deadzone.analysis.phases.recommend import Recommendation
-    from deadzone.analysis.settings.answering import Answer
 
 
 @click.command("fit")
@@ -105,12 +111,6 @@ def command(
 
     Ends with exit code 7 where something is wrong with the experiment, so that no setting is given.
     """
-    from deadzone.analysis.findings.fitting import experiment_in
-    from deadzone.analysis.page import MOST_ROWS
-    from deadzone.analysis.phases.roles import check_column, column_of
-    from deadzone.report.sweep.analysis import analyse
-    from deadzone.report.sweep.trials import Source
-
     options = options_of({**asked, "slo": dict(asked["slo"])})
     how = {"scale": scale, "places": places_asked(asked), "k": int(k) if k else None}
     frame, response = _read(table, knob, responses, wide, name)
@@ -129,8 +129,6 @@ def command(
     if as_json:
         click.echo(json.dumps(_facts(answer, advice, seen.table)))
     else:
-        from deadzone.report.sweep.terminal import in_terminal, terminal_of
-
         terminal = terminal_of(sys.stdout)
         click.echo(in_terminal(analysis, terminal, quiet=quiet))
         if details or not (terminal or quiet):  # nothing is drawn
@@ -140,9 +138,6 @@ def command(
 
 def _facts(answer: Answer, advice: Recommendation, frame: pd.DataFrame) -> dict[str, Any]:
     """The answer as it is printed with --json."""
-    from deadzone.analysis.records import records
-    from deadzone.report.sweep.analysis import explained_by_account
-
     facts: dict[str, Any] = {
         "knob": answer.factors[-1],
         "response": answer.response,
@@ -170,10 +165,6 @@ def _facts(answer: Answer, advice: Recommendation, frame: pd.DataFrame) -> dict[
 def _pages(answer: Answer, advice: Recommendation, most_rows: int | None) -> Iterator[str]:
     """The findings, the fit of each curve as a statistician expects it, and the settings where
     there are others than those of one curve."""
-    from deadzone.analysis.page import wrapped
-    from deadzone.analysis.phases.roles import of_levels
-    from deadzone.analysis.settings.wording import page
-
     yield from map(wrapped, map(str, answer.findings))
     for levels, model in answer.models.items():
         if levels:
@@ -187,10 +178,6 @@ def _read(
     path: Path, knob: str, responses: Sequence[str], wide: str, name: str
 ) -> tuple[pd.DataFrame, str]:
     """The table, one row a trial, and its response; what a wide table becomes is said."""
-    from deadzone.analysis.phases.roles import column_of
-    from deadzone.store.tables import are_levels, check_no_title, numeric_names, read_table
-    from deadzone.store.wide import long_table, repeats_in
-
     if len(responses) > 1:
         raise click.UsageError(
             f"--response is given {len(responses)} times, and a fit has one. Where the columns are "

@@ -6,8 +6,7 @@ from pathlib import Path
 
 import click
 
-from deadzone.cli.decision import pairs
-from deadzone.cli.options import FILE, gone
+from deadzone.cli.options import FILE, gone, pairs
 from deadzone.errors import EXIT_PARTLY_READ
 from deadzone.visible import visible
 

@@ -11,9 +11,8 @@ import click
 
 from deadzone import places
 from deadzone.cli.claims import claim_option, claims_as_overrides, fail_on_option
-from deadzone.cli.decision import together
 from deadzone.cli.executing import agree_to_execute
-from deadzone.cli.options import FILE, minus_one_option, places_asked, zero_option
+from deadzone.cli.options import FILE, minus_one_option, places_asked, together, zero_option
 from deadzone.errors import StudyError
 from deadzone.study.coresident_specs import coresident_of
 from deadzone.study.loading import SUFFIXES, find_study, load_study, read_yaml, yaml_in

@@ -7,8 +7,7 @@ from typing import Any
 import click
 
 from deadzone import packs, places
-from deadzone.cli.decision import decision_options, options_of, pairs
-from deadzone.cli.options import anyway_option, gone
+from deadzone.cli.options import anyway_option, decision_options, gone, options_of, pairs
 from deadzone.errors import FindingError, StudyError
 from deadzone.language.messages import _
 from deadzone.store.run import RunFolder

@@ -66,18 +66,17 @@ def _sums_up(table: pd.DataFrame, names: pd.Series) -> pd.Series:
     is_number = names.map({name: level_amount(name) is not None for name in names.unique()})
     if not 0.5 < is_number.mean() < 1 or names[is_number].nunique() < FEWEST_NUMBERS:
         return pd.Series(False, names.index)
-    parts = names.str.lower().str.findall(r"\w+")
-    words = parts.map(lambda own: {*own} if len(own) <= 2 else set())  # a remark is none
-    is_sum = ~is_number & ~words.map(STATISTICS.isdisjoint)
+    words = names.str.lower().str.findall(r"\w+")
+    words = words.map(lambda own: {*own} if len(own) <= 2 else set())  # a remark is none
+    is_sum = ~words.map(STATISTICS.isdisjoint)
     measured = table.drop(columns=table.columns.intersection([*IDENTITY])).select_dtypes("number")
     others = measured[is_number]
     for statistic, known in REPEATED.items():
-        repeats = measured.eq(others.agg(statistic)).any(axis=1)
-        is_sum |= ~is_number & ~words.map(known.isdisjoint) & repeats
+        is_sum |= ~words.map(known.isdisjoint) & measured.eq(others.agg(statistic)).any(axis=1)
     amounts = others.columns[(others > 0).all()]
     total = others[amounts].sum()
     is_total = (measured[amounts] - total).abs().le(CLOSE * total).mean(axis=1) >= 0.5
-    return is_sum | (~is_number & is_total & ~names.duplicated(keep=False))
+    return ~is_number & (is_sum | (is_total & ~names.duplicated(keep=False)))
 
 
 def as_numbers(column: pd.Series) -> pd.Series:

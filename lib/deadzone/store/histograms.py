@@ -118,7 +118,6 @@ def series(histograms: pd.DataFrame, metric: str = "latency_us") -> pd.DataFrame
     histograms: as `RunFolder.histograms` gives. Returns run_id, trial, attempt, t_s, duration_s,
     count, mean_ms, p50_ms, p90_ms, p99_ms, max_ms, in the order of trials and of time.
     """
-    import pandas as pd
 
     of_metric = histograms[histograms["metric"] == metric]
     taken = of_metric.drop(columns=["metric", "histogram"])
@@ -131,5 +130,5 @@ def series(histograms: pd.DataFrame, metric: str = "latency_us") -> pd.DataFrame
         )
         for histogram in map(decode, of_metric["histogram"])
     ]
-    table = taken.join(pd.DataFrame(figures, index=taken.index, columns=names))
-    return table.sort_values(["trial", "attempt", "t_s"], ignore_index=True)
+    taken[names] = np.reshape(figures, (-1, len(names)))
+    return taken.sort_values(["trial", "attempt", "t_s"], ignore_index=True)

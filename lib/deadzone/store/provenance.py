@@ -65,24 +65,20 @@ def git_facts(folder: Path) -> dict[str, Any]:
     commit = _git(folder, "rev-parse", "HEAD")
     if commit is None:
         return {}
-    changed = bool(_git(folder, "status", "--porcelain", "--untracked-files=no"))
-    return {"git_commit": commit, "git_changed": changed}
+    changes = _git(folder, "status", "--porcelain", "--untracked-files=no")
+    return {"git_commit": commit, "git_changed": bool(changes)}
 
 
 def notebook_facts(path: Path, home: Path) -> dict[str, Any]:
     """Path of a notebook, from home where it lies in it, its SHA-256, and whether it differs from
     the committed one: None outside git, and for one that is not committed."""
     name = path.relative_to(home) if path.is_relative_to(home) else path
-    facts = {
+    is_committed = _git(path.parent, "ls-files", "--error-unmatch", path.name) is not None
+    is_changed = _git(path.parent, "diff", "--quiet", "HEAD", "--", path.name) is None
+    return {
         "path": str(name),
         "sha256": hashlib.sha256(path.read_bytes()).hexdigest(),
-        "differs": None,
-    }
-    if _git(path.parent, "ls-files", "--error-unmatch", path.name) is None:
-        return facts
-    return {
-        **facts,
-        "differs": _git(path.parent, "diff", "--quiet", "HEAD", "--", path.name) is None,
+        "differs": is_changed if is_committed else None,
     }
 
 

@@ -143,16 +143,6 @@ BATCH = _form(
 )
 
 
-def _content(path: Path) -> bytes:
-    """The bytes of a journal; none where there is no journal yet."""
-    with SaidAs(StoreError, f"{path}: cannot read the journal"):
-        try:
-            with opened(path) as handle:
-                return handle.read()
-        except FileNotFoundError:
-            return b""
-
-
 def each_line(path: Path, form: Form = RECORD) -> Iterator[dict[str, Any]]:
     """The records of a journal, one at a time, without a torn last line.
 
@@ -168,11 +158,6 @@ def each_line(path: Path, form: Form = RECORD) -> Iterator[dict[str, Any]]:
             for number, line in enumerate(handle, start=1):
                 if line.endswith(b"\n"):
                     yield form.read(line[:-1], f"{path}: line {number}")
-
-
-def read_lines(path: Path, form: Form = RECORD) -> list[dict[str, Any]]:
-    """The records of a journal. Raises StoreError as `each_line` does."""
-    return [*each_line(path, form)]
 
 
 def each_attempt(path: Path) -> Iterator[dict[str, Any]]:
@@ -219,7 +204,8 @@ class Journal:
         """durable: flush each record to the disk before append returns."""
         self._path = path
         self._durable = durable
-        self._cut_torn_line()
+        if path.exists():
+            self._cut_torn_line()
 
     def append(self, *records: dict[str, Any]) -> None:
         """Write records at the end.
@@ -227,9 +213,7 @@ class Journal:
         Raises StoreError if the disk is full or the file cannot be written; what was there before
         stays whole.
         """
-        lines = [
-            json.dumps(record, ensure_ascii=False, allow_nan=False) + "\n" for record in records
-        ]
+        lines = (json.dumps(one, ensure_ascii=False, allow_nan=False) + "\n" for one in records)
         text = "".join(lines).encode()
         with SaidAs(
             StoreError,
@@ -257,7 +241,9 @@ class Journal:
             raise
 
     def _cut_torn_line(self) -> None:
-        content = _content(self._path)
+        what = f"{self._path}: cannot read the journal"
+        with SaidAs(StoreError, what), opened(self._path) as handle:
+            content = handle.read()
         whole = content.rfind(b"\n") + 1
         if whole < len(content):
             with SaidAs(StoreError, f"{self._path}: cannot cut off its torn last line"):

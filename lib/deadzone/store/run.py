@@ -31,19 +31,17 @@ from deadzone.store.records import (
     Form,
     Journal,
     each_attempt,
+    each_line,
     last_records,
-    read_lines,
 )
 from deadzone.store.table import (
-    histogram_pieces,
-    telemetry_pieces,
+    long_pieces,
     tidy_pieces,
     whole,
     write_pieces,
 )
 from deadzone.study.claims import ClaimSpec, check_claims
-from deadzone.study.claims_of_study import claims_of_study
-from deadzone.study.design import levels_of
+from deadzone.study.design import claims_of_study, levels_of
 from deadzone.study.loading import dump_study, parse_study, yaml_in
 from deadzone.study.reasons import reason, reason_of
 from deadzone.study.spec import Study
@@ -69,6 +67,12 @@ LOGS = "logs"
 PROFILES_FOLDER = "profiles"
 """Profiles taken during the trials: TRIAL-KIND.ENDING, TRIAL.ATTEMPT-KIND.ENDING where a trial was
 tried again."""
+
+LONG_TABLES: dict[str, tuple[str, Form, str, type]] = {
+    TELEMETRY_FILE: (TELEMETRY_JOURNAL_FILE, SERIES, "samples", Sample),
+    HISTOGRAM_FILE: (HISTOGRAM_JOURNAL_FILE, HISTOGRAMS, "histograms", HistogramSlice),
+}
+"""Tables of what is told beside the trials: the journal, its form, the key, and what a row is."""
 
 OVERRIDES_FILE = "overrides.json"
 """What the command line changed of the study file, so that neither resuming nor reporting needs it
@@ -170,16 +174,17 @@ class RunFolder:
             return cls(folders[0])
         if folders:
             raise UnknownRunError(f"Several studies have a run {run_id!r}; write `STUDY/{run_id}`.")
-        hint = did_you_mean(run_id, [path.name for path in known])
-        raise UnknownRunError(f"There is no run {name!r} in {runs}.{hint}")
+        raise UnknownRunError(
+            f"There is no run {name!r} in {runs}."
+            f"{did_you_mean(run_id, [path.name for path in known])}"
+        )
 
     def study(self) -> Study:
         """The study as it was resolved when the run started."""
         path = self.folder / STUDY_FILE
-        with SaidAs(StoreError, f"{path}: cannot read the run's study"):
-            text = text_of(path)
         try:
-            return _parsed(text, str(path), is_stored=True)
+            with SaidAs(StoreError, f"{path}: cannot read the run's study"):
+                return _parsed(text_of(path), str(path), is_stored=True)
         except StudyError as error:
             raise StoreError(f"{error} The run's study was changed by something else.") from None
 
@@ -207,16 +212,9 @@ class RunFolder:
             after = after.model_copy(update={"response": after.response.model_copy(update=own)})
         if before == after:
             return  # writing both takes as long as twenty trials
-        was, now = dump_study(before), dump_study(after)
-        if was != now:
-            lines = difflib.unified_diff(
-                was.splitlines(),
-                now.splitlines(),
-                f"the run's {STUDY_FILE}",
-                "now",
-                lineterm="",
-                n=1,
-            )
+        was, now = (dump_study(spec).splitlines() for spec in (before, after))
+        ours = f"the run's {STUDY_FILE}"
+        if lines := [*difflib.unified_diff(was, now, ours, "now", lineterm="", n=1)]:
             raise StoreError(
                 f"The study was changed since run {self.run_id} started, so the run cannot be "
                 f"continued:\n" + "\n".join(lines) + "\nUndo the change, or start a new run."
@@ -265,11 +263,10 @@ class RunFolder:
         """Add a finished trial to the journal, its time series and histograms beside it, its
         profiles as files."""
         of = {"trial": record["trial"], "attempt": record["attempt"]}
-        beside: dict[str, tuple[str, Sequence[Any]]] = {
-            TELEMETRY_JOURNAL_FILE: ("samples", samples),
-            HISTOGRAM_JOURNAL_FILE: ("histograms", histograms),
-        }
-        for name, (key, rows) in beside.items():
+        for name, key, rows in (
+            (TELEMETRY_JOURNAL_FILE, "samples", samples),
+            (HISTOGRAM_JOURNAL_FILE, "histograms", histograms),
+        ):
             if rows:
                 self._journal(name).append({**of, key: [[*vars(row).values()] for row in rows]})
         kept = {"profiles": self._keep(record, profiles)} if profiles else {}
@@ -328,14 +325,10 @@ class RunFolder:
         """The table of a file of the run, made from the journals piece by piece."""
         if name == TRIALS_FILE:
             return tidy_pieces(self.each_record, self.run_id, self.study().factor_names())
-        if name == TELEMETRY_FILE:
-            return telemetry_pieces(self._records_of(TELEMETRY_JOURNAL_FILE, SERIES), self.run_id)
-        return histogram_pieces(self._records_of(HISTOGRAM_JOURNAL_FILE, HISTOGRAMS), self.run_id)
-
-    def _records_of(self, name: str, form: Form) -> Iterator[dict[str, Any]]:
-        """What a journal tells beside the trials, in their order."""
+        journal, form, key, kind = LONG_TABLES[name]
         attempts = ((record["trial"], record["attempt"]) for record in self.each_record())
-        return last_records(self.folder / name, form, attempts)
+        records = last_records(self.folder / journal, form, attempts)
+        return long_pieces(records, self.run_id, key, kind)
 
     def append_batch(self, record: dict[str, Any]) -> None:
         """Record which trials come next and why, or why there are none, before the first of them
@@ -345,7 +338,7 @@ class RunFolder:
     def batches(self) -> list[dict[str, Any]]:
         """The batches of an adaptive sweep: batch, trials, gain, reason, until, budget_s; and its
         end: stopped, open."""
-        return read_lines(self.folder / BATCHES_FILE, BATCH)
+        return [*each_line(self.folder / BATCHES_FILE, BATCH)]
 
     def ending(self) -> list[str]:
         """Why a sweep ended before its plan did, and what was open, in the language spoken; nothing
@@ -353,10 +346,9 @@ class RunFolder:
         batches = self.batches()
         if not batches or "stopped" not in batches[-1]:
             return []
-        questions = [
-            reason("still_open", question=reason_of(question)) for question in batches[-1]["open"]
-        ]
-        return [reason_of(batches[-1]["stopped"]), *questions]
+        questions = map(reason_of, batches[-1]["open"])
+        still_open = (reason("still_open", question=question) for question in questions)
+        return [reason_of(batches[-1]["stopped"]), *still_open]
 
     def claims(self) -> list[tuple[ClaimSpec, str]]:
         """Every claim on the run, and when it was made if that was after measuring (ISO 8601; else
@@ -387,19 +379,17 @@ class RunFolder:
         every = [*(claim for claim, _ in made), *claims]
         check_claims(every, levels_of(study), study.knob_name, columns)
         added_at = f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}"
+        made += [(claim, added_at) for claim in claims]
         document = [{"added_at": when, "claim": claim.stated()} for claim, when in made if when]
-        document += [{"added_at": added_at, "claim": claim.stated()} for claim in claims]
-        text = yaml.safe_dump(document, sort_keys=False, allow_unicode=True)
-        self._write(CLAIMS_FILE, text)
+        self._write(CLAIMS_FILE, yaml.safe_dump(document, sort_keys=False, allow_unicode=True))
 
     def write_tables(self) -> None:
         """Write the tables from the journals, in pieces: see `deadzone.store.table`. Raises
         StoreError if they cannot be written."""
         has_histograms = (self.folder / HISTOGRAM_JOURNAL_FILE).exists()
-        for name in (TRIALS_FILE, TELEMETRY_FILE, *([HISTOGRAM_FILE] if has_histograms else [])):
-            path = self.folder / name
-            with SaidAs(StoreError, f"{path}: cannot be written"):
-                write_pieces(self._pieces(name), path)
+        for name in (TRIALS_FILE, TELEMETRY_FILE, HISTOGRAM_FILE)[: 3 if has_histograms else 2]:
+            with SaidAs(StoreError, f"{self.folder / name}: cannot be written"):
+                write_pieces(self._pieces(name), self.folder / name)
 
     def provenance(self) -> dict[str, Any]:
         """The circumstances of the run; empty before the first trial."""
@@ -418,8 +408,7 @@ class RunFolder:
         beside them."""
         earlier = self.provenance()
         resumed = [*earlier.pop("earlier_parts", []), earlier] if earlier else []
-        document = {**facts, "earlier_parts": resumed} if resumed else facts
-        self._write_facts(document)
+        self._write_facts({**facts, "earlier_parts": resumed} if resumed else facts)
 
     def note_notebook(self, path: Path, home: Path) -> None:
         """Note in the provenance which notebook analyses the run, from home where it lies in it;
@@ -456,15 +445,12 @@ def _without_end(study: Study) -> Study:
 def finished_trials(records: Iterable[dict[str, Any]]) -> set[int]:
     """Trials whose last attempt is final: all but those marked to be tried again, and those
     lost."""
-    finished = set[int]()
-    for record in records:
-        is_finished = record["final"] and record["status"] != "lost"
-        (finished.add if is_finished else finished.discard)(record["trial"])
-    return finished
+    last = {record["trial"]: record["final"] and record["status"] != "lost" for record in records}
+    return {trial for trial, is_final in last.items() if is_final}
 
 
 def list_runs(runs: Path, study: str | None = None) -> list[RunFolder]:
     """Runs in a folder, oldest first."""
-    folders = [path.parent for path in runs.glob(f"*/*/{STUDY_FILE}")]
-    ours = [folder for folder in folders if study in (None, folder.parent.name)]
+    folders = (path.parent for path in runs.glob(f"*/*/{STUDY_FILE}"))
+    ours = (folder for folder in folders if study in (None, folder.parent.name))
     return [RunFolder(folder) for folder in sorted(ours, key=lambda folder: folder.name)]

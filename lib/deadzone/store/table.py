@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from deadzone.contents import written_whole
-from deadzone.measurement import HistogramSlice, Sample
 from deadzone.study.levels import format_level, is_number
 from deadzone.study.scales import level_name
 
@@ -145,8 +144,8 @@ def tidy_pieces(
 
 def _is_counted(record: Mapping[str, Any]) -> bool:
     """Whether an attempt ended well, is trusted and is no warm-up; it is the last one then."""
-    is_trusted = record.get("trusted") is not False
-    return record["status"] == "ok" and is_trusted and not record.get("warmup")
+    is_kept = record.get("trusted") is not False and not record.get("warmup")
+    return record["status"] == "ok" and is_kept
 
 
 def _in_pieces(rows: Iterable[Any]) -> Iterator[list[Any]]:
@@ -219,23 +218,11 @@ def rows_at(table: pd.DataFrame, levels: Mapping[str, Any]) -> pd.DataFrame:
     return table[is_at(table, levels)]
 
 
-def telemetry_pieces(records: Iterable[dict[str, Any]], run_id: str) -> Iterator[pd.DataFrame]:
-    """Time series in long format, one row a reading: run_id, trial, attempt, t_s, metric, value; in
-    pieces, at least one."""
-    return _long_pieces(records, run_id, "samples", Sample)
-
-
-def histogram_pieces(records: Iterable[dict[str, Any]], run_id: str) -> Iterator[pd.DataFrame]:
-    """Slices in long format, one row a slice, in pieces: run_id, trial, attempt, metric, t_s,
-    duration_s, count, histogram."""
-    return _long_pieces(records, run_id, "histograms", HistogramSlice)
-
-
-def _long_pieces(
+def long_pieces(
     records: Iterable[dict[str, Any]], run_id: str, key: str, kind: type
 ) -> Iterator[pd.DataFrame]:
-    """One row for each that the records hold under a key, as the values of the fields of its
-    kind."""
+    """A table in long format, in pieces, at least one: run_id, trial, attempt, and the fields of a
+    kind, a row for each that the records hold under a key."""
     import pandas as pd
 
     columns = ["run_id", "trial", "attempt", *(field.name for field in fields(kind))]

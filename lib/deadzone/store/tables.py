@@ -340,10 +340,8 @@ def write_table(table: pd.DataFrame, path: Path) -> None:
     """
     _check_writable(path)
     with SaidAs(TableError, f"{path}: cannot be written"), written_whole(path) as draft:
-        if path.suffix == ".csv":
-            table.to_csv(draft, index=False)
-        else:
-            table.to_parquet(draft, index=False)
+        write = table.to_csv if path.suffix == ".csv" else table.to_parquet
+        write(draft, index=False)
 
 
 def appended(path: Path, table: pd.DataFrame) -> pd.DataFrame:

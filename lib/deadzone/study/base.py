@@ -46,11 +46,8 @@ def _described(schema: dict[str, Any], model: type[BaseModel]) -> None:
             match field, docstring:
                 case ast.AnnAssign(target=ast.Name(id=name)), ast.Expr(
                     value=ast.Constant(value=str(words))
-                ):
-                    if name not in model.model_fields:  # a fact of the class, no key of a study
-                        continue
-                    key = model.model_fields[name].alias or name
-                    schema["properties"][key]["description"] = inspect.cleandoc(words)
+                ) if key := model.model_fields.get(name):  # others are facts of the class
+                    schema["properties"][key.alias or name]["description"] = inspect.cleandoc(words)
 
 
 class Spec(BaseModel):

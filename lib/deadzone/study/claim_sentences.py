@@ -60,16 +60,15 @@ def parse_claim(made: object) -> ClaimSpec:
     """
     text = str(made)
     if not isinstance(made, Mapping):
-        is_yaml = text.lstrip().startswith("{")
         with refused(""):
-            made = read_yaml(text, "the claim") if is_yaml else _document(text)
+            made = read_yaml(text, "the claim") if text.lstrip()[:1] == "{" else _document(text)
     try:
         return ClaimSpec.model_validate(made)
     except ValidationError as error:
         problem = error.errors()[0]
         where, said = ".".join(map(str, problem["loc"])), problem["msg"]
-        sentence = f"{where} {said.removeprefix('Value error, ')}".strip()
-        raise StudyError(f"The claim {text!r}: {sentence}.") from None
+        said = f"{where} {said.removeprefix('Value error, ')}"
+        raise StudyError(f"The claim {text!r}: {said.strip()}.") from None
 
 
 def _document(text: str) -> dict[str, Any]:
@@ -77,16 +76,19 @@ def _document(text: str) -> dict[str, Any]:
     statement, _, given = text.strip().rstrip(".").partition(" given ")
     for form, pattern in FORMS.items():
         if match := re.fullmatch(pattern, " ".join(statement.split()), re.IGNORECASE):
-            parts = {name: part for name, part in match.groupdict().items() if part is not None}
-            read = {name: READ.get(name, str)(part) for name, part in parts.items()}
+            read = {
+                name: READ.get(name, str)(part)
+                for name, part in match.groupdict().items()
+                if part is not None
+            }
             claim = {"says": text, "given": _settings(given)}
             if form == "holds":
-                bounds = {read["response"]: {read["side"]: _bound(read)}}
-                return {**claim, "holds": bounds, "at": read["there"] or None}
+                claim["holds"] = {read["response"]: {read["side"]: _bound(read)}}
+                return {**claim, "at": read["there"] or None}
             if form == "not_worse":
                 worse = {"absolute": read["unit"] != "%", "by_at_most": _bound(read)}
-                ends = {"from": read["from"], "to": read["to"]}
-                return {**claim, "not_worse": {"response": read["response"], **worse}, **ends}
+                claim["not_worse"] = {"response": read["response"], **worse}
+                return {**claim, "from": read["from"], "to": read["to"]}
             return {**claim, form: read.get(form, read)}
     raise StudyError(
         f"The claim {text!r} cannot be read. Write for example 'threads 4 at least 2x faster than "
@@ -97,24 +99,19 @@ def _document(text: str) -> dict[str, Any]:
 
 def _bound(read: Mapping[str, Any]) -> float:
     """The bound of a sentence: a share, or a figure in its column's unit."""
-    if read["unit"] == "%":
-        return float(read["bound"]) / 100
-    return in_unit_of(read["response"], read["bound"], read["unit"])
+    bound, unit = read["bound"], read["unit"]
+    return bound / 100 if unit == "%" else in_unit_of(read["response"], bound, unit)
 
 
 def _settings(text: str) -> dict[str, Level]:
     return {factor: read_level(level) for factor, level in re.findall(SETTING, text)}
 
 
-def _word(text: str) -> str:
-    return text.lower().replace(" ", "_")
-
-
 READ: dict[str, Callable[[str], Any]] = {
     **dict.fromkeys(("at", "than", "as", "best"), _settings),
     **dict.fromkeys(("from", "to", "nothing_to_gain_beyond"), read_level),
     **dict.fromkeys(("by_at_least", "at_least", "bound"), float),
-    **dict.fromkeys(("is", "side", "unit"), _word),
+    **dict.fromkeys(("is", "side", "unit"), lambda text: text.lower().replace(" ", "_")),
     "within": lambda text: float(text) / 100,
     "there": lambda text: _settings(re.sub(r"\b(?:at|and) ", "", text)),
 }

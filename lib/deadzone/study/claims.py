@@ -209,8 +209,8 @@ class ClaimSpec(Spec):
         """Every level that the claim names, by its factor; of `not_worse` those that are given."""
         pair = self.better or self.same
         settings = (self.at, self.best, self.given, *((pair.at, pair.than) if pair else ()))
-        by_factor = [level for setting in settings if setting for level in setting.items()]
-        return by_factor + [(knob, level) for level in self.ends()]
+        named = [level for setting in settings if setting for level in setting.items()]
+        return named + [(knob, level) for level in self.ends()]
 
     def columns(self) -> tuple[str, ...]:
         """The columns that the claim names."""
@@ -267,8 +267,7 @@ def ratio_of(
         is_share = column in DERIVED or column.endswith("_share")
         absolute = is_share if worse.absolute is None else worse.absolute
         low = -worse.by_at_most if absolute else -math.log1p(worse.by_at_most)
-        than = [{name: start} for name in both]
-        of = dict.fromkeys(both, stop)
+        of, than = dict.fromkeys(both, stop), [{name: start} for name in both]
         return Ratio(of, than, low, column=column, is_difference=absolute, goal=worse.goal)
     return None
 
@@ -309,8 +308,9 @@ def check_claims(
         _check_names(f"claims[{j}]", claim, levels, knob)
         for column in claim.columns():
             if columns and not {*DERIVED.get(column, ()), column} & {*columns}:
-                hint = did_you_mean(column, columns)
-                raise StudyError(f"claims[{j}]: nothing measures {column!r}.{hint}")
+                raise StudyError(
+                    f"claims[{j}]: nothing measures {column!r}.{did_you_mean(column, columns)}"
+                )
 
 
 def _check_names(
@@ -320,10 +320,9 @@ def _check_names(
     for factor, level in named:
         check_known(StudyError, f"{where} names {factor!r}, which is no factor", factor, levels)
         if not _has(levels[factor], level):
-            listed = ", ".join(map(format_level, levels[factor]))
             raise StudyError(
                 f"{where} names {factor} {format_level(level)}, which is not measured; levels are "
-                f"{listed}."
+                f"{', '.join(map(format_level, levels[factor]))}."
             )
     ratio = ratio_of(claim, levels, knob)
     if claim.not_worse and ratio and not ratio.than:

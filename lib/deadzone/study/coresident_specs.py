@@ -108,5 +108,8 @@ def coresident_of(text: str) -> dict[str, str]:
 
 def limits_of_belongs(texts: Iterable[str]) -> tuple[str, ...]:
     """The factors that limit what such texts name. Raises StudyError."""
-    specs = [CoresidentSpec.model_validate(coresident_of(text)) for text in texts]
-    return tuple(factor for spec in specs for factor in spec.factors)
+    return tuple(
+        factor
+        for text in texts
+        for factor in CoresidentSpec.model_validate(coresident_of(text)).factors
+    )

@@ -1,5 +1,6 @@
 """The design of a study: its treatments, the limits in force in each, the order in which their
-trials are run, and what kind of answer they will give.
+trials are run, and what it promises: its claims, and its objectives as the claim that one setting
+at least meets them all.
 
 Trials run in randomised complete blocks (Box, Hunter and Hunter 2005, ch. 4): each block passes
 once over all treatments in an order of its own, so that drift of the machine falls on all alike.
@@ -9,14 +10,16 @@ import itertools
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
+from typing import Any
 
 import numpy as np
 
 from deadzone.errors import StudyError, refused
 from deadzone.language.messages import Message
+from deadzone.study.claims import ClaimSpec
 from deadzone.study.factors import HOST_CORES, EqualFactorSpec, Factor, FactorSpec, LevelsFactorSpec
 from deadzone.study.levels import NONE, Level, format_level, is_number
-from deadzone.study.scales import KnobScale, nothing_to_choose, scale_of
+from deadzone.study.scales import nothing_to_choose, scale_of
 from deadzone.study.service_specs import ENVIRONMENT
 from deadzone.study.spec import Study, check_level, sized_level
 from deadzone.study.target_spec import POD_LIMITS, UNCHANGED
@@ -26,6 +29,17 @@ MOST_TRIALS = 100_000
 
 WARMUP_BLOCK = 0
 """Block number of warm-up trials; measured blocks count from 1."""
+
+OBJECTIVES = "objectives"
+"""Name of the claim that a study's objectives make."""
+
+SAYS: Any = {
+    "en": "One setting at least meets all objectives.",
+    "ko": "설정 하나 이상이 모든 목표를 충족합니다.",
+}
+
+RATE = "rate"
+"""The load: the factor, and the field of a load test, that says how much is sent each second."""
 
 
 @dataclass(frozen=True)
@@ -90,16 +104,14 @@ def resolve(study: Study, host_cores: int) -> Study:
     for i, treatment in enumerate(resolved.design.treatments or ()):
         for name, level in treatment.items():
             _check(name, level, f"design.treatments[{i}].{name}")
-    targets = {"target": resolved.target}
-    targets |= {
+    targets = {"target": resolved.target} | {
         f"environments.{name}.target": environment.target
         for name, environment in resolved.environments.items()
         if environment.target
     }
-    for path, target in targets.items():
-        for limit in POD_LIMITS:
-            if (level := getattr(target, limit, UNCHANGED)) != UNCHANGED:
-                _check(limit, level, f"{path}.{limit}")
+    for (path, target), limit in itertools.product(targets.items(), POD_LIMITS):
+        if (level := getattr(target, limit, UNCHANGED)) != UNCHANGED:
+            _check(limit, level, f"{path}.{limit}")
     return resolved
 
 
@@ -151,10 +163,13 @@ def treatments(study: Study) -> tuple[Treatment, ...]:
         varied = {
             name: f.levels for name, f in study.factors.items() if isinstance(f, LevelsFactorSpec)
         }
-        is_paired = study.design.kind == "paired"
         if study.design.kind == "factorial":
             _check_size(study, math.prod(len(levels) for levels in varied.values()))
-        made = _paired(varied) if is_paired else itertools.product(*varied.values())
+        made = (
+            _paired(varied)
+            if study.design.kind == "paired"
+            else itertools.product(*varied.values())
+        )
         combinations = (_with_equals(study, dict(zip(varied, one, strict=True))) for one in made)
     return tuple({treatment.label(): treatment for treatment in combinations}.values())
 
@@ -209,17 +224,12 @@ def limits_of(study: Study, levels: Mapping[str, Level]) -> Limits:
     )
 
 
-def _knob_scale(study: Study, combinations: Sequence[Treatment]) -> KnobScale:
-    knob = study.knob_name
-    written = study.factors.get(knob) or FactorSpec()
-    return scale_of(
-        [combination.levels[knob] for combination in combinations], written.scale, written.at
-    )
-
-
 def why_no_choice(study: Study, combinations: Sequence[Treatment]) -> Message | None:
     """Why a sweep of these treatments cannot be adaptive and is a grid; None where it can."""
-    return nothing_to_choose(study.knob_name, _knob_scale(study, combinations))
+    knob = study.knob_name
+    written = study.factors.get(knob) or FactorSpec()
+    levels = [combination.levels[knob] for combination in combinations]
+    return nothing_to_choose(knob, scale_of(levels, written.scale, written.at))
 
 
 def ends_of(combinations: Sequence[Treatment]) -> tuple[int, ...]:
@@ -236,14 +246,15 @@ def ends_of(combinations: Sequence[Treatment]) -> tuple[int, ...]:
 
 def first_tried(study: Study, treatment: Treatment) -> Treatment:
     """A treatment as it is tried first: at the rate that a search begins with."""
-    rate = {"rate": study.search.start} if study.search else {}
-    return Treatment({**treatment.levels, **rate})
+    search = study.search
+    return Treatment({**treatment.levels, "rate": search.start}) if search else treatment
 
 
 def is_chosen(study: Study, combinations: Sequence[Treatment]) -> bool:
     """Whether the trials of these treatments are chosen as the sweep goes on."""
-    adaptive = study.design.kind == "adaptive" and why_no_choice(study, combinations) is None
-    return adaptive or study.search is not None
+    if study.design.kind != "adaptive":
+        return study.search is not None
+    return study.search is not None or why_no_choice(study, combinations) is None
 
 
 def run_order(study: Study, combinations: Sequence[Treatment]) -> tuple[PlannedTrial, ...]:
@@ -259,9 +270,8 @@ def run_order(study: Study, combinations: Sequence[Treatment]) -> tuple[PlannedT
     design = study.design
     if is_chosen(study, combinations):
         last = first_tried(study, combinations[-1])
-        return tuple(
-            PlannedTrial(i + 1, WARMUP_BLOCK, i + 1, True, last) for i in range(design.warmup)
-        )
+        numbers = range(1, design.warmup + 1)
+        return tuple(PlannedTrial(i, WARMUP_BLOCK, i, True, last) for i in numbers)
     _check_size(study, len(combinations))
     rng = np.random.default_rng(design.seed)
     passes = [(WARMUP_BLOCK, i + 1, True) for i in range(design.warmup)]
@@ -277,16 +287,44 @@ def run_order(study: Study, combinations: Sequence[Treatment]) -> tuple[PlannedT
     return tuple(PlannedTrial(number, *place) for number, place in enumerate(order, 1))
 
 
-FITTED_HERE = "phases"
-"""The notebook that compares treatments; those of the other questions say what they need."""
-
-
 def refuse_unanswerable(study: Study, treatments: Sequence[Treatment]) -> None:
     """Refuse to analyse what is only to be measured, such as one side of a later comparison. Raises
     StudyError."""
-    if study.analysis_notebook == FITTED_HERE and len(treatments) < 2:
+    # Notebooks of other questions say themselves what they need.
+    if study.analysis_notebook == "phases" and len(treatments) < 2:
         raise StudyError(
             f"{study.study}: there is one treatment, {treatments[0].label()}, and nothing to "
             "compare it with. Give a factor a second level, or measure it alone with deadzone "
             "sweep."
         )
+
+
+def claims_of_study(study: Study) -> tuple[ClaimSpec, ...]:
+    """Every claim of a resolved study, then that of its objectives; where the rate is searched by
+    them, objectives claim nothing."""
+    loads = (*study.factor_names(), RATE)
+    bounds = {name: bound for name, bound in study.objectives.items() if name not in loads}
+    if not bounds or study.search or any(claim.name == OBJECTIVES for claim in study.claims):
+        return study.claims
+    own = ClaimSpec(says=SAYS, name=OBJECTIVES, holds=bounds, given=_load(study))
+    return (*study.claims, own)
+
+
+def _load(study: Study) -> dict[str, Level]:
+    """The load to be borne, of the rate and of each other factor that has an objective."""
+    least = {name: objective.value for name, objective in study.objectives.items()}
+    numbers = {
+        name: sorted(float(level) for level in levels if is_number(level))
+        for name, levels in levels_of(study).items()
+        if name != study.knob_name and name in (RATE, *least)
+    }
+    return {name: judged_level(known, least.get(name)) for name, known in numbers.items() if known}
+
+
+def judged_level(levels: Sequence[float], least: float | None) -> float:
+    """The level of a load by which a study is judged: the lowest that is enough, the highest where
+    none is or none is asked for.
+
+    levels: rising, at least one.
+    """
+    return next((level for level in levels if least is not None and level >= least), levels[-1])

@@ -108,13 +108,9 @@ def direction_of(
     it is said. unit: of the response. unit_in_cells: that its cells are written with."""
     if asked:
         return Direction(cast(Goal, asked), "asked")
-    if goal := known_goal(response):
-        return Direction(goal, "name")
-    if goal := known_goal(unit or ""):
-        return Direction(goal, "unit")
-    if goal := known_goal(unit_in_cells):
-        return Direction(goal, "cells")
-    return Direction("min", "assumed")
+    told: dict[GoalFrom, str] = {"name": response, "unit": unit or "", "cells": unit_in_cells}
+    known = (Direction(goal, by) for by, text in told.items() if (goal := known_goal(text)))
+    return next(known, Direction("min", "assumed"))
 
 
 def unit_of_cells(cells: Iterable[object]) -> str:
@@ -137,8 +133,7 @@ def _parted(name: str) -> str:
 
 def words_of(name: str) -> list[str]:
     """The words of a column's name: `errorRate` and `error_rate` are two, `%` is percent."""
-    parted = _parted(name).replace("%", "_percent_").lower()
-    return [word for word in re.split(r"[^a-z0-9µμ]+", parted) if word]
+    return re.findall(r"[a-z0-9µμ]+", _parted(name).replace("%", "_percent_").lower())
 
 
 def kind_of(text: str) -> Kind:

@@ -31,7 +31,7 @@ def _as_level(value: Any) -> Any:
 def as_bytes(value: Level) -> Level:
     """A size in words, such as 64MiB, in bytes; another word, such as none, as it is."""
     with contextlib.suppress(ValueError):
-        value = as_size(value)
+        return as_size(value)
     return value
 
 
@@ -140,11 +140,6 @@ def _form(value: Any) -> str | None:
     return None
 
 
-def _listed(value: Any) -> Any:
-    """A bare list is short for {levels: [...]}."""
-    return {"levels": value} if isinstance(value, list | tuple) else value
-
-
 Factor = Annotated[
     Annotated[LevelsFactorSpec, Tag(AS_LEVELS)]
     | Annotated[RangeFactor, Tag(AS_RANGE)]
@@ -155,8 +150,8 @@ Factor = Annotated[
         custom_error_message="a factor is a list of levels, {from, to, step}, {levels: [...]} or "
         "{equals: other_factor}",
     ),
-    BeforeValidator(
-        _listed,
+    BeforeValidator(  # a bare list is short for {levels: [...]}
+        lambda value: {"levels": value} if isinstance(value, list | tuple) else value,
         json_schema_input_type=list[FactorLevel] | LevelsFactorSpec | RangeFactor | EqualFactorSpec,
     ),
 ]

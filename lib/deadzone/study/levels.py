@@ -76,14 +76,14 @@ def chosen_levels(start: float, stop: float, whole: bool, cores: int) -> tuple[i
         raise ValueError("a range begins above 0 and ends higher, such as 1..32")
     if whole and stop - start < MOST_CHOSEN:
         return range_levels(start, stop, 1)
-    inside = [cores] if start < cores < stop else []
     for points in range(LEVELS_AIMED_AT, 4 * MOST_CHOSEN):
         ratio = (stop / start) ** (1 / (points - 1))
         digits = max(1 - math.floor(math.log10(ratio - 1)), 1)
         rungs = _doublings(start, stop, whole) or [
             float(f"{start * ratio**i:.{digits}g}") for i in range(1, points - 1)
         ]
-        levels = [start, stop, *inside]  # these first, the others where they are far enough apart
+        levels = [start, stop]  # these first, the others where they are far enough apart
+        levels += [cores] if start < cores < stop else []
         for level in (float(round(rung)) if whole else rung for rung in rungs):
             if all(abs(math.log(level / other)) >= math.log(ratio) / 2 for other in levels):
                 levels.append(plain_number(level))
@@ -108,9 +108,9 @@ def _doublings(start: float, stop: float, whole: bool) -> list[float]:
 
 def scale_level(level: Level, factor: float) -> Level:
     """The level times a factor; words stay as they are, and times 1 so does every digit."""
-    if isinstance(level, str):
-        return level
-    return plain_number(level if factor == 1 else float(f"{level * factor:.12g}"))
+    if isinstance(level, str) or factor == 1:
+        return level if isinstance(level, str) else plain_number(level)
+    return plain_number(float(f"{level * factor:.12g}"))
 
 
 def is_number(level: object) -> bool:

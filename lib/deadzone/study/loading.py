@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from pydantic import TypeAdapter, ValidationError
+from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
 from deadzone.contents import text_of
@@ -51,16 +51,19 @@ class _StrictLoader(yaml.SafeLoader):
     def compose_node(self, parent: yaml.Node | None, index: Any) -> yaml.Node | None:
         self.aliases += self.check_event(yaml.AliasEvent)
         if self.aliases > MOST_ALIASES:
-            said = f"it has more than {MOST_ALIASES} YAML aliases (*name)"
-            raise yaml.constructor.ConstructorError(None, None, said, self.peek_event().start_mark)
+            raise yaml.constructor.ConstructorError(
+                problem=f"it has more than {MOST_ALIASES} YAML aliases (*name)",
+                problem_mark=self.peek_event().start_mark,
+            )
         return super().compose_node(parent, index)
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
         seen: set[str] = set()
         for key, _ in node.value:
             if str(key.value) in seen:
-                said = f"the key {key.value!r} stands twice"
-                raise yaml.constructor.ConstructorError(None, None, said, key.start_mark)
+                raise yaml.constructor.ConstructorError(
+                    problem=f"the key {key.value!r} stands twice", problem_mark=key.start_mark
+                )
             seen.add(str(key.value))
         return super().construct_mapping(node, deep)
 
@@ -99,19 +102,18 @@ def find_study(name: str, folders: Sequence[Path]) -> Path:
         # A pipe is read as well, and a name of 300 letters is none, of which a Path would raise.
         if os.path.exists(candidate) and not os.path.isdir(candidate):  # noqa: PTH110, PTH112
             return candidate
-    files = [file for folder in folders for end in SUFFIXES for file in folder.glob(f"*{end}")]
-    known = {file.stem: file for file in files}
+    every = (folder.glob(f"*{end}") for folder in folders for end in SUFFIXES)
+    known = {file.stem: file for files in every for file in files}
     if name in known:
         return known[name]
     if os.path.isdir(path) and "/" in name:  # noqa: PTH112
         raise StudyError(f"{name} is a folder; give the study file in it.")
     if path.suffix in SUFFIXES or "/" in name:
         beside = [file.name for end in SUFFIXES for file in path.parent.glob(f"*{end}")]
-        hint = did_you_mean(path.name, beside)
-        raise StudyError(f"{name}: there is no such study file.{hint}")
-    listing = ", ".join(sorted(known)) or "none"
+        raise StudyError(f"{name}: there is no such study file.{did_you_mean(path.name, beside)}")
     raise StudyError(
-        f"There is no study {name!r}.{did_you_mean(name, known)} Known studies: {listing}."
+        f"There is no study {name!r}.{did_you_mean(name, known)} Known studies: "
+        f"{', '.join(sorted(known)) or 'none'}."
     )
 
 
@@ -124,8 +126,7 @@ def load_study(path: Path, overrides: Mapping[str, Any] | None = None) -> Study:
     Raises StudyError naming the file, the line and key path, and what is allowed there.
     """
     with SaidAs(StudyError, f"{path}: cannot read the study file"):
-        text = text_of(path)
-    return parse_study(text, str(path), overrides)
+        return parse_study(text_of(path), str(path), overrides)
 
 
 def parse_study(
@@ -182,12 +183,10 @@ def read_yaml(text: str, source: str) -> Any:
 
 def _override(document: dict[str, Any], name: str, value: Any) -> None:
     """Set a value by its key path, making the mappings on the way."""
-    factors = document.get("factors")
-    is_key = name in Study.model_fields or name in SHORT_NAMES
-    is_factor = isinstance(factors, dict) and name in factors and not is_key
+    factors, known = document.get("factors"), [*Study.model_fields, *SHORT_NAMES]
+    is_factor = isinstance(factors, dict) and name in factors and name not in known
     *parents, last = (f"factors.{name}" if is_factor else SHORT_NAMES.get(name, name)).split(".")
     if (parents or [last])[0] not in Study.model_fields:
-        known = [*Study.model_fields, *SHORT_NAMES]
         raise StudyError(f"A study has no parameter {name!r}.{did_you_mean(name, known)}")
     for key in parents:
         below = document.setdefault(key, {})
@@ -210,22 +209,22 @@ def _explain(problem: ErrorDetails, document: Any, node: yaml.Node | None, sourc
     """One validation problem as a sentence: file and line, key path, what is wrong, what is
     allowed."""
     kind, context = problem["type"], problem.get("ctx", {})
-    key = (context["key"],) if kind == base.UNKNOWN_KEY else ()
-    location = (*problem["loc"], *key)
+    location = (*problem["loc"], *([context["key"]] if kind == base.UNKNOWN_KEY else []))
     path, value, line = _locate(location, document, node, kind in ("missing", base.UNKNOWN_KEY))
     where = (f"{source}:{line}: " if line else f"{source}: ") if source else ""
-    name = _path_text(path) or "the study"
+    steps = (f"[{step}]" if isinstance(step, int) else f".{step}" for step in path)
+    name = "".join(steps).removeprefix(".") or "the study"
     match kind:
         case base.UNKNOWN_KEY:
             known = context["known"]
-            hint = did_you_mean(context["key"], known)
-            return f"{where}Unknown key `{name}`.{hint} Allowed keys here: {', '.join(known)}."
+            sentence = f"{did_you_mean(context['key'], known)} Allowed keys here: "
+            return f"{where}Unknown key `{name}`.{sentence}{', '.join(known)}."
         case "missing":
             sentence = " is missing."
         case "literal_error" | "union_tag_invalid":
-            expected = context.get("expected") or context.get("expected_tags")
+            expected = str(context.get("expected") or context.get("expected_tags"))
             tag = value.get("kind") if isinstance(value, dict) else value
-            choices = str(expected).replace("'", "").replace(" or ", ", ").split(", ")
+            choices = re.split(", | or ", expected.replace("'", ""))
             nearest = did_you_mean(str(tag), choices)
             if kind == "union_tag_invalid" and not nearest:
                 nearest = " If a pack brings it, install that pack here."
@@ -291,15 +290,10 @@ def _below(node: yaml.Node | None, step: int | str) -> tuple[yaml.Node | None, y
     return next(((key, part) for key, part in pairs if key.value == str(step)), (None, None))
 
 
-def _path_text(path: Sequence[int | str]) -> str:
-    text = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in path)
-    return text.removeprefix(".")
-
-
 @cache
 def json_schema() -> dict[str, Any]:
     """The JSON Schema of study files, for editors."""
-    schema = TypeAdapter(Study).json_schema(mode="validation")
+    schema = Study.model_json_schema(mode="validation")
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}
 
 

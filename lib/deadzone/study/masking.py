@@ -30,9 +30,11 @@ def masked_document(value: Any) -> Any:
     """A document with the secrets in its texts masked; keys may be paths, such as
     workload.headers.Cookie."""
     if isinstance(value, dict):
-        headers = (name for name in value if str(name).rpartition(".")[2].lower() in SECRET_HEADERS)
-        secrets = {name: MASK for name in headers if isinstance(value[name], str)}
-        return {name: masked_document(part) for name, part in value.items()} | secrets
+        headers = {name for name in value if str(name).rpartition(".")[2].lower() in SECRET_HEADERS}
+        return {
+            name: MASK if name in headers and isinstance(part, str) else masked_document(part)
+            for name, part in value.items()
+        }
     if isinstance(value, list | tuple):
         return [masked_document(part) for part in value]
     return masked(value) if isinstance(value, str) else value

@@ -181,16 +181,12 @@ def _targets(
     targets = {}
     for target, names in environments.items():
         spec = study.target_in(study.environment_of(names[0]))
-        there = (
-            treatment.levels for treatment in planned if _environment_of(study, treatment) in names
+        limits = dict.fromkeys(
+            design.limits_of(study, treatment.levels)
+            for treatment in planned
+            if _environment_of(study, treatment) in names
         )
-        limits = tuple(dict.fromkeys(design.limits_of(study, levels) for levels in there))
-        targets[target] = PlannedTarget(
-            spec, limits, _io_folder(study, spec, folder), bool(services)
-        )
+        named = getattr(spec, "io_folder", None) or study.workload.disk_folder
+        io_folder = None if named is None else (folder / named).absolute()
+        targets[target] = PlannedTarget(spec, tuple(limits), io_folder, bool(services))
     return targets
-
-
-def _io_folder(study: Study, target: AnyTarget, folder: Path) -> Path | None:
-    named = getattr(target, "io_folder", None) or study.workload.disk_folder
-    return None if named is None else (folder / named).absolute()

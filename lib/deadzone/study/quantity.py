@@ -126,9 +126,8 @@ def plain(number: str) -> str:
     comma is one between thousands where three digits follow and one to three stand before it, the
     first of them not 0."""
     text = re.sub(r"[\s'\u00a0\u202f]", "", number)
-    if text.count(",") == 1 and "." not in text and not LONE_THOUSANDS.fullmatch(text):
-        return text.replace(",", ".")
-    return text.replace(",", "")
+    is_decimal = text.count(",") == 1 and "." not in text and not LONE_THOUSANDS.fullmatch(text)
+    return text.replace(",", "." if is_decimal else "")
 
 
 def on_clock(text: str) -> float | None:
@@ -166,8 +165,7 @@ def size_text(size: float) -> str:
     (2.54 GiB)."""
     fitting = [(unit, scale) for unit, scale in UNITS.items() if unit != "KB" and size >= scale]
     whole = [(f"{size // scale:.0f}", unit) for unit, scale in fitting if size % scale == 0]
-    short = [(digits, unit) for digits, unit in whole if len(digits) <= MOST_DIGITS]
-    if short:
+    if short := [(digits, unit) for digits, unit in whole if len(digits) <= MOST_DIGITS]:
         digits, unit = min(short, key=lambda text: (len(text[0]), "i" not in text[1]))
         return f"{digits} {unit}"
     binary = [(unit, scale) for unit, scale in fitting if "i" in unit]

@@ -46,17 +46,14 @@ def with_numbers(frame: pd.DataFrame, response: str) -> pd.DataFrame:
     if not is_value.any() or set(names[is_value]) - set(read):
         return frame
     units = {own.unit for own in read.values()}
-    factors: Mapping[str, float] = dict.fromkeys(units, 1.0)
-    if len(units) > 1:
-        if not (family := family_of(units)):
-            return frame
-        factors = family[1]
+    family = family_of(units) if len(units) > 1 else ("", dict.fromkeys(units, 1.0))
+    if family is None:
+        return frame
+    _, factors = family
     numbers = {name: float(f"{own.value * factors[own.unit]:.15g}") for name, own in read.items()}
-    values = names.where(is_value).map(numbers).astype(float)
-    changed = frame.assign(**{response: values})
+    changed = frame.assign(**{response: names.where(is_value).map(numbers).astype(float)})
     if status.notna().any():
-        known = frame["status"] if "status" in frame else pd.Series("ok", index=frame.index)
-        changed["status"] = status.where(status.notna(), known)
+        changed["status"] = status.where(status.notna(), frame.get("status", "ok"))
     changed.attrs = {**frame.attrs, READ_AS: {response: tuple(_said(response, read, status))}}
     return changed
 

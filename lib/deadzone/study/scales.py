@@ -137,8 +137,7 @@ def scale_of(
     numbers |= {name: float(p) for name, p in places.items() if name in names and is_number(p)}
     if wanted is None and MINUS_ONE not in places and _is_lone_minus_one(numbers):
         numbers = {name: position for name, position in numbers.items() if position > -1}
-    words = [name for name in names if name not in numbers and name not in places]
-    kind = wanted or _usual_kind(numbers, words)
+    kind = wanted or _usual_kind(numbers, [n for n in names if n not in numbers | places])
     if kind == WORDS:
         return KnobScale(WORDS, {}, names)
     if not numbers:

@@ -7,9 +7,9 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from deadzone.study.base import NAME_PATTERN, Argument, Spec
-from deadzone.study.extraction_specs import RegularExpression
 from deadzone.study.levels import texts_in
 from deadzone.study.target_specs import AnyTarget
+from deadzone.study.workload_spec import RegularExpression
 
 ENVIRONMENT = "environment"
 """The factor whose levels are the names of a study's environments."""

@@ -76,9 +76,10 @@ OLD_ANALYSES = {
 }
 """What notebooks were called that studies and runs still name."""
 
-
-def _today(name: object) -> object:
-    return OLD_ANALYSES.get(name, name) if isinstance(name, str) else name
+TodaysAnalysis = Annotated[
+    Analysis,
+    BeforeValidator(lambda name: OLD_ANALYSES.get(name, name) if isinstance(name, str) else name),
+]
 
 
 class DesignSpec(Spec):
@@ -222,7 +223,7 @@ class Study(Spec):
     trust: TrustSpec = Field(default_factory=TrustSpec)
     """how much of the machine others may use in a trial that counts"""
 
-    analysis: Annotated[Analysis, BeforeValidator(_today)] | None = None
+    analysis: TodaysAnalysis | None = None
     """notebook that analyses the run; default profiles with profiles, attribution for http,
     load_test or connections for load, disk for disk, and phases"""
 
@@ -325,11 +326,11 @@ class Study(Spec):
                     "has a service with target.mode: job, whose pods live for one trial; name the "
                     "workload that runs it, and its url"
                 )
-            image = getattr(target, "image", None)  # its own command may start the service
-            if not (service.argv or service.url or image):
-                where = f"environments.{name}" if name else "service"
+            # The command of an image may start the service.
+            if not (service.argv or service.url or getattr(target, "image", None)):
                 raise ValueError(
-                    f"does not say how the service is reached in {where}: give service.argv or url"
+                    "does not say how the service is reached in "
+                    f"{f'environments.{name}' if name else 'service'}: give service.argv or url"
                 )
 
     def target_in(self, environment: EnvironmentSpec | None) -> AnyTarget:

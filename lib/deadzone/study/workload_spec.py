@@ -1,9 +1,10 @@
-"""What the specification of every workload says of itself, whoever brings it, and how it leaves a
-rate open."""
+"""What the specification of every workload says of itself, whoever brings it, and what several
+share: a rate that is left open, numbers read from a text, the video that is decoded or sent."""
 
-from typing import ClassVar, Literal
+import re
+from typing import Annotated, ClassVar, Literal
 
-from pydantic import ConfigDict, Field
+from pydantic import AfterValidator, ConfigDict, Field
 
 from deadzone.study.base import Spec
 
@@ -58,3 +59,68 @@ class WorkloadSpec(Spec):
     def disk_folder(self) -> str | None:
         """A folder on the disk that I/O limits are for; None where the workload names none."""
         return None
+
+
+def _regular_expression(pattern: str) -> str:
+    try:
+        re.compile(pattern)
+    except (re.error, OverflowError, RecursionError) as error:
+        raise ValueError(f"is {pattern!r}, which is no regular expression: {error}") from error
+    return pattern
+
+
+def _json_path(path: str) -> str:
+    import jmespath
+
+    try:
+        jmespath.compile(path)
+    except (jmespath.exceptions.JMESPathError, RecursionError) as error:
+        reason = str(error).splitlines()[0].rstrip(":")
+        raise ValueError(f"is {path!r}, which is no JMESPath: {reason}") from error
+    return path
+
+
+RegularExpression = Annotated[str, AfterValidator(_regular_expression)]
+JsonPath = Annotated[str, AfterValidator(_json_path)]
+
+
+class BodyResponseSpec(Spec):
+    """How one response is read from the body of an answer."""
+
+    one_of = ("regex", "json_path")
+
+    regex: RegularExpression | None = None
+    """regular expression; its first group is the number"""
+
+    json_path: JsonPath | None = None
+    """JMESPath into JSON"""
+
+    unit: str | None = None
+    """unit of the response"""
+
+
+class ResponseExtraction(BodyResponseSpec):
+    """How one response is read from what a program prints."""
+
+    stream: Literal["stdout", "stderr", "both"] = "stdout"
+    """where the program prints it"""
+
+
+class ClipSpec(Spec):
+    """The video that ffmpeg decodes; generated once and kept in a cache."""
+
+    duration_s: float = Field(default=6.0, gt=0, le=3600)
+    """length of the clip [s]"""
+
+    width: int = Field(default=1280, ge=16, le=7680)
+    """width [pixels]"""
+
+    height: int = Field(default=720, ge=16, le=4320)
+    """height [pixels]"""
+
+    frames_per_second: float = Field(default=29.97, gt=0, le=240)
+    """frame rate [1/s]"""
+
+
+CLIP = "clip"
+"""Placeholder for the path of the generated video."""

@@ -9,10 +9,8 @@ from pydantic import Field, PrivateAttr
 
 from deadzone import packs
 from deadzone.study.base import Argument
-from deadzone.study.clip_spec import ClipSpec
-from deadzone.study.extraction_specs import ResponseExtraction
 from deadzone.study.objective_specs import Column
-from deadzone.study.workload_spec import WorkloadSpec
+from deadzone.study.workload_spec import ClipSpec, ResponseExtraction, WorkloadSpec
 
 
 class FfmpegWorkloadSpec(WorkloadSpec):

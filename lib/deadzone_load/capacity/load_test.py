@@ -36,7 +36,7 @@ from deadzone.errors import PhaseError
 from deadzone.language.formats import exact
 from deadzone.plugins import TableError, listing
 from deadzone.store.histograms import series
-from deadzone.study.claims_of_study import RATE, judged_level
+from deadzone.study.design import RATE, judged_level
 from deadzone.study.objective_specs import ObjectiveSpec, in_own_units
 from deadzone.verbs.run import Run
 from deadzone_load.capacity.cold_start import cold_starts

@@ -15,7 +15,7 @@ import pandas as pd
 
 from deadzone.analysis.objectives.cells import Objective
 from deadzone.analysis.phases.model import PhaseModel, PhaseModels
-from deadzone.study.claims_of_study import RATE
+from deadzone.study.design import RATE
 
 TOLERANCE = 0.03
 """A pool is about as good as the best one up to this much worse."""

@@ -12,7 +12,7 @@ from deadzone.run.workloads.ffmpeg import (
     generated_clip,
     sha256_of,
 )
-from deadzone.study.clip_spec import ClipSpec
+from deadzone.study.workload_spec import ClipSpec
 
 SMALL = ClipSpec(duration_s=1, width=160, height=90)
 

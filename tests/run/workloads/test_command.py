@@ -10,7 +10,7 @@ from needs import needs
 
 from deadzone.errors import StudyError, WorkloadError
 from deadzone.run.workloads.command import find_number
-from deadzone.study.extraction_specs import ResponseExtraction
+from deadzone.study.workload_spec import ResponseExtraction
 
 FAILS = "echo why >&2; exit 4"
 

@@ -7,7 +7,7 @@ import pytest
 from deadzone.errors import WorkloadError
 from deadzone.run.workloads.ffmpeg import FfmpegWorkload as Workload
 from deadzone.run.workloads.ffmpeg import find_ffmpeg
-from deadzone.study.clip_spec import ClipSpec
+from deadzone.study.workload_spec import ClipSpec
 from deadzone.study.workload_specs import FfmpegWorkloadSpec
 
 CLIP = {"duration_s": 1, "width": 160, "height": 90}

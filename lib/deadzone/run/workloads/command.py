@@ -25,9 +25,9 @@ from deadzone.run.workloads.left import listed
 from deadzone.run.workloads.program_files import program_files
 from deadzone.store.imports.registry import RESPONSES, printed_by, reader_of
 from deadzone.store.programs import program_version
-from deadzone.study.extraction_specs import BodyResponseSpec
 from deadzone.study.levels import Level, check_once, check_placeholders, fill, placed, placeholders
 from deadzone.study.service_specs import PYTHON
+from deadzone.study.workload_spec import BodyResponseSpec
 from deadzone.study.workload_specs import CommandWorkloadSpec
 
 SCRATCH = "scratch"

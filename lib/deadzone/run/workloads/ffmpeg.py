@@ -18,8 +18,8 @@ from deadzone.places import cache_folder
 from deadzone.run.workloads.base import Outcome, Place, Workload
 from deadzone.run.workloads.program_files import SHOWN, program_files, sha256_of
 from deadzone.store.programs import answer_of, program_version
-from deadzone.study.clip_spec import ClipSpec
 from deadzone.study.levels import AUTO, NONE, Level, format_level
+from deadzone.study.workload_spec import ClipSpec
 from deadzone.study.workload_specs import FfmpegWorkloadSpec
 
 GENERATION_TIMEOUT_S = 1800.0

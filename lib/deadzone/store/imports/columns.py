@@ -1,5 +1,7 @@
 """The columns of imported tables in their order; data/imported.md has their units and meanings."""
 
+import re
+
 FIRST = (
     "source",
     "tool",
@@ -62,8 +64,7 @@ OURS = {*FIRST, *MEASURED, NOTE}
 def own_name(name: str) -> str:
     """A tool's own name as that of a column: letters, digits and underscores, and not the name of
     another column."""
-    letters = "".join(letter if letter.isalnum() else "_" for letter in name.strip())
-    plain = letters.strip("_").lower() or "unnamed"
+    plain = re.sub(r"\W", "_", name.strip()).strip("_").lower() or "unnamed"
     return f"parameter_{plain}" if plain in OURS else plain
 
 

@@ -163,15 +163,16 @@ IN_CODE: Mapping[str, Mapping[str, Any]] = {
 
 
 def _text_format(tool: str, told: Mapping[str, Any]) -> TextFormat:
-    patterns = {
+    closed_loop = ("{closed_loop}", CLOSED_LOOP.format(tool=tool))
+    own = {
         key: {name: _any_of(pattern) for name, pattern in told.get(key, {}).items()}
         for key in PATTERNS
+    } | {
+        "begins": [_any_of(pattern) for pattern in told["begins"]],
+        "traps": [trap.replace(*closed_loop) for trap in told["traps"]],
+        "doubts": {k: doubt.replace(*closed_loop) for k, doubt in told.get("doubts", {}).items()},
     }
-    begins = [_any_of(pattern) for pattern in told["begins"]]
-    traps = [_sentence(trap, tool) for trap in told["traps"]]
-    doubts = {mark: _sentence(doubt, tool) for mark, doubt in told.get("doubts", {}).items()}
-    own = {**told, **patterns, "begins": begins, "traps": traps, "doubts": doubts}
-    return TextFormat(tool, **own)
+    return TextFormat(tool, **{**told, **own})
 
 
 def described() -> dict[str, TextFormat | JsonFormat]:
@@ -183,10 +184,6 @@ def described() -> dict[str, TextFormat | JsonFormat]:
         else JsonFormat(tool, **told, **IN_CODE.get(tool, {}))
         for tool, told in table.items()
     }
-
-
-def _sentence(text: str, tool: str) -> str:
-    return text.replace("{closed_loop}", CLOSED_LOOP.format(tool=tool))
 
 
 def _any_of(patterns: str | list[str]) -> str:

@@ -82,9 +82,8 @@ class Results:
         if cut_lines:
             places = _listed(f"line {line}" for line in cut_lines)
             accounts.append(f"{len(cut_lines)} incomplete and left out, at {places}.")
-        head = {"source": source, "tool": tool}
         return cls(
-            tuple({**head, **row} for row in kept),
+            tuple({"source": source, "tool": tool, **row} for row in kept),
             (*warnings, *doubts),
             (*accounts, *remarks),
             cut,
@@ -132,7 +131,8 @@ def tidy(results: Sequence[Results], settings: Mapping[str, str]) -> pd.DataFram
         rows = [{**row, name: level} for row in rows]
     seen = dict.fromkeys(name for row in rows for name, value in row.items() if value is not None)
     further = [name for name in seen if name not in OURS]
-    factors = [name for name in further if not _is_measured(name, rows)]
+    # Further measurements are numbers already; factors come as the text in which they were set.
+    factors = [n for n in further if any(isinstance(row.get(n), str | bool) for row in rows)]
     order = dict.fromkeys((*FIRST, *factors, *MEASURED, *further, NOTE))
     return pd.DataFrame(
         {name: _column([row.get(name) for row in rows]) for name in order if name in seen}
@@ -150,12 +150,6 @@ def _check_setting(name: str, level: str, rows: Sequence[Row]) -> None:
         raise FormatError(
             f"--set {name}={level} contradicts the file, which says {', '.join(sorted(told))}."
         )
-
-
-def _is_measured(name: str, rows: Sequence[Row]) -> bool:
-    """A tool's further measurements are numbers already; factors come as the text in which they
-    were set."""
-    return all(not isinstance(row.get(name), str | bool) for row in rows)
 
 
 def _column(values: Sequence[Any]) -> pd.Series:
@@ -282,8 +276,7 @@ def results_of(
             f"{path}: is no complete result of {tool}: it has no {needs[0]}. It was cut off, or is "
             f"another format; write it with `{write}`."
         )
-    rows = [row for _, row in runs]
-    return Results.read(path.name, tool, rows, warnings, (), cut)
+    return Results.read(path.name, tool, (row for _, row in runs), warnings, (), cut)
 
 
 def plausible(rows: Iterable[Row]) -> tuple[list[Row], list[str]]:
@@ -312,8 +305,8 @@ def _rests_on_few(rows: Sequence[Row]) -> Iterator[str]:
 def _plausible(row: Row, said: dict[str, None]) -> Row:
     if row.get("requests") == 0 and not row.get("iterations"):
         said["A run without a request or event is failed, and its latencies are missing."] = None
-        kept = {name: value for name, value in row.items() if not name.startswith("latency_")}
-        return {**kept, "status": "failed", "error": row.get("error") or NO_EVENT}
+        row = {name: value for name, value in row.items() if not name.startswith("latency_")}
+        return {**row, "status": "failed", "error": row.get("error") or NO_EVENT}
     latencies = [name for name in row if name.startswith("latency_") and row[name] is not None]
     zeros = [name for name in latencies if not row[name] and name != "latency_stddev_ms"]
     if len(latencies) > 1 and zeros:

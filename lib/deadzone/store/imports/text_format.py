@@ -2,7 +2,7 @@
 finds which column."""
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from pathlib import Path
@@ -157,12 +157,9 @@ class TextFormat:
             write=self.write,
         )
 
-    def _patterns(self) -> Iterable[str]:
-        further = [self.further] if self.further else []
-        return [*self.labels.values(), *self.figures.values(), *self.totals.values(), *further]
-
     def _is_read(self, line: str) -> bool:
-        return any(re.search(pattern, line) for pattern in self._patterns())
+        patterns = (*self.labels.values(), *self.figures.values(), *self.totals.values())
+        return any(re.search(pattern, line) for pattern in (*patterns, self.further or "(?!)"))
 
     def _row(self, run: TextRun, path: Path) -> Row:
         row: Row = {}

@@ -53,9 +53,8 @@ def in_own_unit(
     own = 1e-3 if column.endswith("_ms") else 1.0
     # 190 us are 0.19 ms, and not 0.18999999999999997
     size = float(f"{number * units[unit] / own:.15g}")
-    if not math.isfinite(size):
-        return None
-    return round(size) if column.endswith("_bytes") else size
+    is_whole = column.endswith("_bytes")
+    return (round(size) if is_whole else size) if math.isfinite(size) else None
 
 
 def figure(value: Any, column: str, where: str, unit: str = "") -> float | int | None:
