@@ -73,7 +73,7 @@ def claims_as_overrides(
         return overrides
     replaced = {key: value for key, value in overrides.items() if key == "claims"}
     own = load_study(find_study(study, places.study_folders()), replaced).claims
-    claims = [*own, *map(parse_claim, sentences)]
+    claims = (*own, *map(parse_claim, sentences))
     return {**overrides, "claims": [claim.stated() for claim in claims]}
 
 

@@ -72,15 +72,13 @@ def command(
     if output is not None:
         write_table(appended(output, table) if append else table, output)
     if as_json:
-        rows = json.loads(table.to_json(orient="records"))
-        click.echo(
-            json.dumps({"rows": rows, "warnings": warnings, "table": output and str(output)})
-        )
+        shown = {"warnings": warnings, "table": output and str(output)}
+        click.echo(json.dumps({"rows": json.loads(table.to_json(orient="records")), **shown}))
     elif output is None:
         click.echo(table.to_csv(index=False), nl=False)
     else:
-        rows_said = f"{len(table)} row{'s' if len(table) != 1 else ''}"
-        click.echo(f"{output}: {rows_said}, {len(table.columns)} columns")
+        plural = "s" if len(table) != 1 else ""
+        click.echo(f"{output}: {len(table)} row{plural}, {len(table.columns)} columns")
     for warning in () if as_json else warnings:
         click.echo(f"deadzone: {visible(warning)}", err=True)
     if any(result.is_partly_read for result in results):

@@ -39,8 +39,8 @@ def command(folder: Path, as_json: bool) -> None:
     if as_json:
         click.echo(json.dumps({"folder": str(folder.resolve()), "files": made}))
         return
-    sentence = f"{folder}: {len(made)} files written; README.md says what to do next."
-    click.echo(sentence if made else "Nothing is missing.")
+    said = f"{folder}: {len(made)} files written; README.md says what to do next."
+    click.echo(said if made else "Nothing is missing.")
 
 
 def lay_out(folder: Path) -> list[Path]:

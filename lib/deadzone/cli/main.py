@@ -146,36 +146,31 @@ def main() -> None:
     # beyond ASCII: 1.6 s of CPU time.
     sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]
     _heed_interrupts()
+    said = ""
     try:
         code = deadzone.main(standalone_mode=False)
     except DeadzoneError as error:
-        print(f"deadzone: {error.with_way_out()}", file=sys.stderr)
-        code = error.exit_code
+        said, code = error.with_way_out(), error.exit_code
     except ModuleNotFoundError as error:
         from deadzone.extras import missing_sentence
 
-        if not (said := missing_sentence(error.name or "")):
+        said, code = missing_sentence(error.name or ""), EXIT_UNAVAILABLE
+        if not said:
             raise
-        print(f"deadzone: {said}", file=sys.stderr)
-        code = EXIT_UNAVAILABLE
     except (OSError, MemoryError) as error:
         if isinstance(error, OSError) and error.errno not in REFUSALS:
             raise
-        print(
-            f"deadzone: The machine refuses: {visible(system_reason(error))}. {REMEDY}",
-            file=sys.stderr,
-        )
-        code = EXIT_STOPPED
+        said, code = f"The machine refuses: {visible(system_reason(error))}. {REMEDY}", EXIT_STOPPED
     except click.exceptions.Exit as stop:
         code = stop.exit_code
     except click.ClickException as error:
         command = getattr(getattr(error, "ctx", None), "command_path", "deadzone")
-        said = visible(error.format_message().rstrip("."))
-        print(f"deadzone: {said}. `{command} --help` says how it is used.", file=sys.stderr)
-        code = error.exit_code
+        wrong, code = visible(error.format_message().rstrip(".")), error.exit_code
+        said = f"{wrong}. `{command} --help` says how it is used."
     except (KeyboardInterrupt, click.Abort):
-        print("deadzone: interrupted", file=sys.stderr)
-        code = EXIT_INTERRUPTED
+        said, code = "interrupted", EXIT_INTERRUPTED
+    if said:
+        print(f"deadzone: {said}", file=sys.stderr)
     sys.exit(code if isinstance(code, int) else 0)
 
 

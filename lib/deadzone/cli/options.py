@@ -90,11 +90,8 @@ def places_asked(given: dict[str, Any]) -> dict[str, Place]:
     out of what is given."""
     places: dict[str, Place] = {}
     for name, level, number in WORD_OR_LEVEL:
-        match given.pop(name):
-            case "word":
-                places[level] = "apart"
-            case "level":
-                places[level] = number
+        if said := given.pop(name):
+            places[level] = "apart" if said == "word" else number
     return places
 
 

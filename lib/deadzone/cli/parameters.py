@@ -150,14 +150,10 @@ def overrides_of(
 
     Raises StudyError if the file is missing or no mapping.
     """
-    values = _from_file(parameter_file) if parameter_file else {}
+    values = yaml_in(parameter_file) if parameter_file else {}
+    if not isinstance(values, dict):
+        raise StudyError(f"{parameter_file}: a parameter file is a mapping of names to values.")
+    values = {str(name): value for name, value in values.items()}
     values |= {name: read_yaml(text, f"-p {name}") if text else text for name, text in parameters}
     options = {"replicates": replicates, "warmup": warmup, "target.allow": allow or None}
     return values | {name: value for name, value in options.items() if value is not None}
-
-
-def _from_file(path: Path) -> dict[str, Any]:
-    document = yaml_in(path)
-    if not isinstance(document, dict):
-        raise StudyError(f"{path}: a parameter file is a mapping of names to values.")
-    return {str(name): value for name, value in document.items()}

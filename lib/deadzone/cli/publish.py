@@ -40,16 +40,13 @@ def command(
 
         publish_reference(sources)
     else:
-        pages = [_published(source, parameters) for source in sources]
+        from deadzone.cli.parameters import overrides_of
+        from deadzone.verbs.publishing import publish
+
+        given = overrides_of(parameters, None, None, None)
+        pages = [str(publish(source, **given).page) for source in sources]
     index = str(publish_index(lang))
     if as_json:
         click.echo(json.dumps({"index": index} | ({"pages": pages} if pages else {})))
     else:
         click.echo("\n".join(pages or [index]))
-
-
-def _published(source: str, parameters: tuple[tuple[str, str], ...]) -> str:
-    from deadzone.cli.parameters import overrides_of
-    from deadzone.verbs.publishing import publish
-
-    return str(publish(source, **overrides_of(parameters, None, None, None)).page)

@@ -81,24 +81,28 @@ def command(
     if analysis.is_spoilt:
         if as_json:
             click.echo(json.dumps({**analysis.recommendation, "findings": findings}))
-        why = analysis.recommendation["reason"]
-        raise FindingError(f"{run_folder.run_id}: {why} `--anyway` gives a setting all the same.")
+        raise FindingError(
+            f"{run_folder.run_id}: {analysis.recommendation['reason']} `--anyway` gives a setting "
+            "all the same."
+        )
     for finding in analysis.findings:
         click.echo(f"deadzone: {finding}", err=True)
     if advice is not None and advice.state == "no_setting" and not as_manifest:
-        said = {**advice.to_dict(), "findings": findings}
-        click.echo(json.dumps(said) if as_json else str(advice))
+        click.echo(
+            json.dumps({**advice.to_dict(), "findings": findings}) if as_json else str(advice)
+        )
         return
     levels = recommended_levels(analysis)
     used = usage(run_folder, levels, analysis.source.analysed)
     assert advice is not None
     fell = contradicted(analysis.source, analysis, levels)
     for verdict in fell:
-        click.echo(
-            "deadzone: "
-            f"{_('A claim about the recommended setting is contradicted: {claim}. {found}', claim=verdict.claim, found=verdict.found)}",  # noqa: E501
-            err=True,
+        said = _(
+            "A claim about the recommended setting is contradicted: {claim}. {found}",
+            claim=verdict.claim,
+            found=verdict.found,
         )
+        click.echo(f"deadzone: {said}", err=True)
     if not as_manifest:
         follows = [str(part) for part in packs.part(lambda pack: pack.application)(analysis)]
         shown = {
@@ -117,12 +121,13 @@ def command(
         click.echo(json.dumps(shown) if as_json else "\n".join([*pictures, str(advice), *follows]))
         return
     renamed = pairs("--env", variables, "NAME=FACTOR, such as FFMPEG_THREADS=threads")
-    where = {name: asked[name] for name in ("workload", "container", "namespace")}
-    cut = int(percentile.removeprefix("p"))
-    printed = packs.part(lambda pack: pack.manifest)
-    click.echo(
-        printed(
-            analysis, levels, used, **where, percentile=cut, variables=renamed, as_json=as_json
-        ),
-        nl=False,
+    manifest = packs.part(lambda pack: pack.manifest)(
+        analysis,
+        levels,
+        used,
+        **{name: asked[name] for name in ("workload", "container", "namespace")},
+        percentile=int(percentile.removeprefix("p")),
+        variables=renamed,
+        as_json=as_json,
     )
+    click.echo(manifest, nl=False)

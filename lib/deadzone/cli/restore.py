@@ -44,8 +44,11 @@ def command(context: str | None, namespaces: tuple[str, ...], as_json: bool) -> 
         done += cluster.done
         problems += cluster.problems
     if as_json:
-        found_out = {"removed": removed, "restored": done, "left_alone": busy, "problems": problems}
-        click.echo(json.dumps(found_out))
+        click.echo(
+            json.dumps(
+                {"removed": removed, "restored": done, "left_alone": busy, "problems": problems}
+            )
+        )
     else:
         lines = [*(f"removed {path}" for path in removed), *(f"restored {what}" for what in done)]
         nothing = "" if busy or problems else "Nothing was left over."

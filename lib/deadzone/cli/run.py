@@ -24,7 +24,11 @@ from deadzone.cli.report import warn_of_pdf
 from deadzone.cli.sweep import print_plan
 from deadzone.errors import EXIT_FINDING, EXIT_MOVED
 from deadzone.language.messages import LANGUAGES, speaking
+from deadzone.report.document.execution import execute, notebook_parameters, refuse_secrets
+from deadzone.report.document.publishing import PHASES, publish_run, read_entry, run_parameter
+from deadzone.run.sweep.opening import open_run, planned_file
 from deadzone.run.sweep.progress import PROGRESS_VARIABLE, shown_on
+from deadzone.run.targets.undo_log import remove_leftovers
 from deadzone.store.run import RunFolder, new_run_id
 from deadzone.study.design import refuse_unanswerable
 from deadzone.study.loading import SHORT_NAMES, find_study, load_study
@@ -51,8 +55,6 @@ def command(asked: Asked, quiet: bool, details: bool) -> None:
     exit code 6 where phases moved since the previous run of the study, and with 7 where something
     is wrong with the experiment. With --fail-on it ends with 8 where a claim fell.
     """
-    from deadzone.report.document.execution import refuse_secrets
-
     refuse_secrets(asked.overrides)
     analysis, overrides = _split(asked.study, asked.overrides)
     asked = replace(asked, overrides=overrides)
@@ -61,7 +63,6 @@ def command(asked: Asked, quiet: bool, details: bool) -> None:
     if asked.dry_run or asked.rehearse:
         print_plan(asked, is_analysed=True)
         return
-    from deadzone.report.document.publishing import publish_run, read_entry
     from deadzone.report.sweep.terminal import in_terminal, terminal_of
 
     run = _sweep(asked)
@@ -100,9 +101,6 @@ def command(asked: Asked, quiet: bool, details: bool) -> None:
 
 def _split(study: str, given: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
     """Which parameters are the analysis notebook's, and which are the study's."""
-    from deadzone.report.document.execution import notebook_parameters
-    from deadzone.report.document.publishing import run_parameter
-
     own = {
         n: v for n, v in given.items() if n.split(".")[0] in Study.model_fields or n in SHORT_NAMES
     }
@@ -119,7 +117,6 @@ def _split(study: str, given: dict[str, Any]) -> tuple[dict[str, Any], dict[str,
 def _since_previous(run: RunFolder, analysis: dict[str, Any]) -> RegressionCheck | None:
     """What moved since the previous run of the study, asked as the report asks it; None where no
     phases are fitted."""
-    from deadzone.report.document.publishing import PHASES
     from deadzone.report.sweep.analysis import analyse
     from deadzone.report.sweep.regression_check import regression_check
     from deadzone.report.sweep.source import load_source
@@ -134,10 +131,6 @@ def _since_previous(run: RunFolder, analysis: dict[str, Any]) -> RegressionCheck
 
 def _sweep(asked: Asked) -> RunFolder:
     """Execute the sweep notebook; its own copy is kept in the run's folder."""
-    from deadzone.report.document.execution import execute
-    from deadzone.run.sweep.opening import open_run, planned_file
-    from deadzone.run.targets.undo_log import remove_leftovers
-
     overrides = asked.overrides
     path = find_study(asked.study, places.study_folders()).resolve()
     if asked.resume:

@@ -14,6 +14,8 @@ from deadzone.cli.claims import fail_where_claims_fell, say_claims
 from deadzone.cli.parameters import Asked, study_options
 from deadzone.errors import EXIT_FINDING, DeadzoneError, StoreError
 from deadzone.language.messages import _
+from deadzone.run.sweep.forecast import preview
+from deadzone.run.sweep.opening import open_run, planned_file
 from deadzone.run.sweep.progress import Progress, progress_on
 from deadzone.store.run import RunFolder, list_runs
 from deadzone.study.design import WARMUP_BLOCK, PlannedTrial, refuse_unanswerable
@@ -31,7 +33,6 @@ def command(asked: Asked) -> None:
     Values of the study can be replaced by their key path: -p design.timeout_s 60, -p
     factors.cpu_limit "[1, 2]".
     """
-    from deadzone.run.sweep.opening import open_run
     from deadzone.verbs.sweeping import measure
 
     if asked.dry_run or asked.rehearse:
@@ -80,7 +81,6 @@ def print_rehearsal(plan: Plan, as_json: bool = False) -> None:
     Ends with exit code 7 where there could be no verdict.
     """
     from deadzone.analysis.findings.rehearsing import judge_of
-    from deadzone.run.sweep.forecast import preview
     from deadzone.run.sweep.running import run_sweep
 
     notes, response = _Notes(), plan.study.response.name
@@ -103,10 +103,19 @@ def print_rehearsal(plan: Plan, as_json: bool = False) -> None:
             value = record["responses"].get(response)
             status = record["status"] if value is None else f"{response} {value:.4g}"
             levels = ", ".join(f"{name} {level}" for name, level in record["levels"].items())
-            took = {"levels": levels, "wall_s": record["wall_s"], "status": status}
-            click.echo(_("{levels}: {wall_s:number} s, {status}", **took))
-        sound = _("Nothing wrong was seen in one trial at each end of the range.")
-        click.echo("\n".join([*notes.told, *map(str, findings)]) or sound)
+            wall_s = record["wall_s"]
+            click.echo(
+                _(
+                    "{levels}: {wall_s:number} s, {status}",
+                    levels=levels,
+                    wall_s=wall_s,
+                    status=status,
+                )
+            )
+        click.echo(
+            "\n".join([*notes.told, *map(str, findings)])
+            or _("Nothing wrong was seen in one trial at each end of the range.")
+        )
         click.echo(_("estimated time of the sweep: {time}", time=ahead["estimated"]))
     if any(finding.severity == "stops" for finding in findings):
         raise click.exceptions.Exit(EXIT_FINDING)
@@ -118,9 +127,6 @@ def print_plan(asked: Asked, is_analysed: bool = False) -> None:
 
     is_analysed: whether the run is to give an answer. Raises StudyError where it could give none.
     """
-    from deadzone.run.sweep.forecast import preview
-    from deadzone.run.sweep.opening import open_run, planned_file
-
     finished: set[int] = set()
     if asked.resume:
         opened = open_run(asked.study, asked.overrides, resume=asked.resume)
@@ -137,12 +143,11 @@ def print_plan(asked: Asked, is_analysed: bool = False) -> None:
     if asked.as_json:
         click.echo(json.dumps(ahead))
         return
-    count = len(ahead["treatments"])
-    click.echo(f"{ahead['study']}: {count} treatments x {ahead['replicates']} replicates")
-    for treatment in ahead["treatments"]:
-        click.echo(
-            visible("  " + "  ".join(f"{name}={level}" for name, level in treatment.items()))
-        )
+    shown = ahead["treatments"]
+    click.echo(f"{ahead['study']}: {len(shown)} treatments x {ahead['replicates']} replicates")
+    for treatment in shown:
+        levels = (f"  {name}={level}" for name, level in treatment.items())
+        click.echo(visible("".join(levels)))
     if plan.is_adaptive:
         click.echo(
             f"at most {ahead['n_trials']} trials, chosen as the sweep goes on, in no more time "

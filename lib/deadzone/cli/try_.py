@@ -115,9 +115,9 @@ def command(**given: Any) -> None:
     from deadzone.run.sweep.opening import planned
     from deadzone.verbs.sweeping import measure
 
-    asked = {**given, "at": places_asked(given)}
+    given["at"] = places_asked(given)
     quiet = given["quiet"] or given["as_json"]
-    document = study_of_line(given["command_line"], asked, usable_cores())
+    document = study_of_line(given["command_line"], given, usable_cores())
     plan = planned(parse_study(document, ""), Path.cwd())
     if path := given["save"]:
         _save(path, document, quiet)
@@ -146,11 +146,11 @@ def command(**given: Any) -> None:
 def _save(path: Path, document: dict[str, Any], quiet: bool) -> None:
     """Write the study file; its program still runs in the folder that this line was typed in."""
     folder = os.path.relpath(Path.cwd(), path.resolve().parent)
-    workload = document["workload"] | ({} if folder == "." else {"cwd": folder})
+    if folder != ".":
+        document = {**document, "workload": {**document["workload"], "cwd": folder}}
     line = shlex.join(["deadzone", *sys.argv[1:]]).replace("\n", " ")
     with SaidAs(StudyError, f"{path}: the study file cannot be written"):
-        text = study_text({**document, "workload": workload}, line, str(path))
-        path.write_text(text, encoding="utf-8")
+        path.write_text(study_text(document, line, str(path)), encoding="utf-8")
     if not quiet:
         click.echo(
             f"The study file is {path}; deadzone run {path} does the same and publishes the report."
@@ -159,8 +159,10 @@ def _save(path: Path, document: dict[str, Any], quiet: bool) -> None:
 
 def _print_plan(plan: Plan) -> None:
     design = plan.study.design
-    levels = levels_of(plan.study).items()
-    shown = [f"{name} {', '.join(map(format_level, known))}" for name, known in levels]
+    shown = (
+        f"{name} {', '.join(map(format_level, levels))}"
+        for name, levels in levels_of(plan.study).items()
+    )
     click.echo(visible(f"{plan.study.study}: {' x '.join(shown)}"))
     if plan.is_adaptive:
         click.echo(
@@ -207,17 +209,17 @@ def _print_result(run: RunFolder, given: dict[str, Any]) -> None:
 
         page = publish_run(run).front
     if given["as_json"]:
-        models = [{"slice": curve.name, **curve.model.to_dict()} for curve in analysis]
-        facts = {"run_id": run.run_id, "folder": str(run.folder), "report": page and str(page)}
-        findings = [finding.to_dict() for finding in analysis.findings]
-        claims = {"claims": [verdict.to_dict() for verdict in judged]} if judged else {}
-        result = {
-            "models": models,
+        shown: dict[str, Any] = {
+            "run_id": run.run_id,
+            "folder": str(run.folder),
+            "report": page and str(page),
+            "models": [{"slice": curve.name, **curve.model.to_dict()} for curve in analysis],
             "recommendation": analysis.recommendation,
-            "findings": findings,
-            **claims,
+            "findings": [finding.to_dict() for finding in analysis.findings],
         }
-        click.echo(json.dumps({**facts, **result}))
+        if judged:
+            shown["claims"] = [verdict.to_dict() for verdict in judged]
+        click.echo(json.dumps(shown))
     else:
         quiet = given["quiet"]
         click.echo(in_terminal(analysis, terminal_of(sys.stdout), given["details"], quiet))

@@ -125,8 +125,8 @@ def written(template: str, values: Mapping[str, Any]) -> str:
 def speak(language: str) -> None:
     """Write everything from here on in a language. Raises ReportError if there is no translation to
     it."""
-    sentence = f"There is no report in the language {language!r}"
-    check_known(ReportError, sentence, language, LANGUAGES, "Languages are")
+    said = f"There is no report in the language {language!r}"
+    check_known(ReportError, said, language, LANGUAGES, "Languages are")
     _spoken[-1] = language
 
 

@@ -50,9 +50,13 @@ def tabled(layout: Layout, rows: Iterable[Mapping[Any, Any]], /, **values: Any) 
         if layout.paired
         else pd.DataFrame(cells, columns=heads)
     )
-    ids = [written(layout.ids, row) for row in named] if layout.ids else []
-    numeric = [heads[i] for i in layout.numeric if i < len(heads)]
-    return Tabled(_said(layout.caption, values), frame, numeric, ids, layout.paired)
+    return Tabled(
+        caption=_said(layout.caption, values),
+        frame=frame,
+        numeric=[heads[i] for i in layout.numeric if i < len(heads)],
+        row_ids=[written(layout.ids, row) for row in named] if layout.ids else [],
+        paired=layout.paired,
+    )
 
 
 def _said(text: Text | str, values: Mapping[str, Any]) -> str:

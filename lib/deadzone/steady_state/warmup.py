@@ -149,7 +149,9 @@ def _log_posterior(scores: np.ndarray, n: int) -> np.ndarray:
         prior_of_piece = np.where(starts > 0, np.log(change), 0.0) + (stop - starts - 1) * np.log1p(
             -change
         )
-        before[:, stop] = _log_sum(before[:, :stop] + prior_of_piece + scores[:, :stop, stop])
+        before[:, stop] = np.logaddexp.reduce(
+            before[:, :stop] + prior_of_piece + scores[:, :stop, stop], axis=-1
+        )
     latest = int(np.floor(n * (1 - LEAST_STEADY)))
     prior = np.full(n, -np.inf)
     prior[0] = np.log(NO_WARMUP)
@@ -161,14 +163,7 @@ def _log_posterior(scores: np.ndarray, n: int) -> np.ndarray:
     opened = (
         before[:, late] + np.log(change) + (n - late - 1) * np.log1p(-change) + scores[:, late, n]
     )
-    return np.column_stack([steady, np.log(NEVER_STEADY) + _log_sum(opened)])
-
-
-def _log_sum(a: np.ndarray) -> np.ndarray:
-    """log of the sum of exponentials along the last axis."""
-    top = a.max(axis=-1)
-    summed: np.ndarray = top + np.log(np.exp(a - top[..., None]).sum(axis=-1))
-    return summed
+    return np.column_stack([steady, np.log(NEVER_STEADY) + np.logaddexp.reduce(opened, axis=-1)])
 
 
 @dataclass(frozen=True)
@@ -229,8 +224,8 @@ def detect_warmup(t_s: Any, values: Any, weights: Any = None) -> Warmup:
     times, series, weight = _checked(t_s, values, weights)
     fit, edges = _settling(times, np.log(series), weight)
     begins = fit.begins / max(fit.reached, 1e-12)
-    shares = np.array([(1 - CERTAINTY) / 2, 0.5, (1 + CERTAINTY) / 2])
-    quantiles = np.searchsorted(np.cumsum(begins), shares - 1e-12)
+    shares = np.array([(1 - CERTAINTY) / 2, 0.5, (1 + CERTAINTY) / 2]) - 1e-12
+    quantiles = np.searchsorted(np.cumsum(begins), shares)
     low, middle, high = edges[np.minimum(quantiles, len(begins) - 1)].tolist()
     probability = max(float(fit.reached - fit.begins[0]), 0.0)
     length = middle if probability >= 0.5 else 0.0

@@ -6,7 +6,7 @@ stand `phase`, `why` and `holds`. Spellings that name a plain number (`phase`, `
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
@@ -282,9 +282,8 @@ def same_level(a: object, b: object) -> bool:
     """Whether two levels are one: numbers by value, words by their letters; of a table's own kinds
     as well."""
     a, b = (level.item() if hasattr(level, "item") else level for level in (a, b))
-    if is_number(a) and is_number(b):
-        return float(a) == float(b)  # type: ignore[arg-type]
-    return str(a) == str(b)
+    kind: Callable[[Any], Any] = float if is_number(a) and is_number(b) else str
+    return bool(kind(a) == kind(b))
 
 
 def _has(known: Sequence[Level], *wanted: Level | None) -> bool:

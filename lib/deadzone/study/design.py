@@ -252,9 +252,8 @@ def first_tried(study: Study, treatment: Treatment) -> Treatment:
 
 def is_chosen(study: Study, combinations: Sequence[Treatment]) -> bool:
     """Whether the trials of these treatments are chosen as the sweep goes on."""
-    if study.design.kind != "adaptive":
-        return study.search is not None
-    return study.search is not None or why_no_choice(study, combinations) is None
+    is_adaptive = study.design.kind == "adaptive"
+    return bool(study.search or (is_adaptive and why_no_choice(study, combinations) is None))
 
 
 def run_order(study: Study, combinations: Sequence[Treatment]) -> tuple[PlannedTrial, ...]:

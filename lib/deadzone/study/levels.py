@@ -108,9 +108,9 @@ def _doublings(start: float, stop: float, whole: bool) -> list[float]:
 
 def scale_level(level: Level, factor: float) -> Level:
     """The level times a factor; words stay as they are, and times 1 so does every digit."""
-    if isinstance(level, str) or factor == 1:
-        return level if isinstance(level, str) else plain_number(level)
-    return plain_number(float(f"{level * factor:.12g}"))
+    if isinstance(level, str):
+        return level
+    return plain_number(level if factor == 1 else float(f"{level * factor:.12g}"))
 
 
 def is_number(level: object) -> bool:

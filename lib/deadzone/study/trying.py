@@ -64,8 +64,6 @@ def study_of_line(command: Sequence[str], asked: Mapping[str, Any], cores: int) 
     _check_names(argv, factors, asked)
     program = (command[0].split() or [""])[0].rsplit("/", 1)[-1]
     responses, response = _response(asked.get("response"), asked.get("goal"))
-    is_adaptive = asked.get("adaptive") or "resolution" in asked
-    said = {key: asked.get(key) for key in ("replicates", "warmup", "timeout_s")}
     workload = {
         "kind": "command",
         "argv": argv,
@@ -75,24 +73,25 @@ def study_of_line(command: Sequence[str], asked: Mapping[str, Any], cores: int) 
         "responses": responses,
     }
     design = {
-        "kind": "adaptive" if is_adaptive else None,
-        **said,
+        "kind": "adaptive" if asked.get("adaptive") or "resolution" in asked else None,
+        **{key: asked.get(key) for key in ("replicates", "warmup", "timeout_s")},
         "budget_s": asked.get("budget"),
         "until": _given({"resolution": asked.get("resolution")}),
     }
-    document = {
-        "study": slug(asked.get("name") or "-".join([program, *factors])),
-        "title": asked.get("name"),
-        "question": f"Which {' and '.join(factors)} should {program} get?",
-        "workload": _given(workload),
-        "factors": _written(factors, asked),
-        "belongs": [coresident_of(text) for text in asked.get("belongs", ())],
-        "design": _given(design),
-        "trust": _given({"max_foreign_cpu": asked.get("foreign_cpu")}),
-        "response": response,
-        "claims": [parse_claim(text).stated() for text in asked.get("sentences", ())],
-    }
-    return _given(document)
+    return _given(
+        {
+            "study": slug(asked.get("name") or "-".join([program, *factors])),
+            "title": asked.get("name"),
+            "question": f"Which {' and '.join(factors)} should {program} get?",
+            "workload": _given(workload),
+            "factors": _written(factors, asked),
+            "belongs": [coresident_of(text) for text in asked.get("belongs", ())],
+            "design": _given(design),
+            "trust": _given({"max_foreign_cpu": asked.get("foreign_cpu")}),
+            "response": response,
+            "claims": [parse_claim(text).stated() for text in asked.get("sentences", ())],
+        }
+    )
 
 
 def _given(values: Mapping[str, Any]) -> dict[str, Any]:
@@ -170,16 +169,16 @@ def levels_in(name: str, text: str, cores: int) -> tuple[Level, ...]:
         )
     if re.fullmatch(r"[\d.]+([\s-]+[\d.]+)+", text.strip()):
         raise StudyError(f"{name} {text} is one level, a word: write `1,2,4` or `1..8`.")
-    number = re.compile(r"-?[\d.]+(e[+-]?\d+)?")
-    return tuple(read_yaml(part, name) if number.fullmatch(part) else part for part in parts)
+    number = r"-?[\d.]+(e[+-]?\d+)?"
+    return tuple(read_yaml(one, name) if re.fullmatch(number, one) else one for one in parts)
 
 
 def _sizes(text: str, cores: int) -> tuple[Level, ...]:
     """Levels of a range of sizes, in whole MiB where its ends are."""
     ends = [parse_size(end) for end in text.split("..", 1)]
     unit = 1 if any(end % 2**20 for end in ends) else 2**20
-    levels = chosen_levels(ends[0] // unit, ends[1] // unit, True, cores)
-    return tuple(int(level) * unit for level in levels)
+    units = chosen_levels(ends[0] // unit, ends[1] // unit, True, cores)
+    return tuple(int(level) * unit for level in units)
 
 
 def _argv(command: Sequence[str], shell: str) -> list[str]:
