@@ -5,14 +5,7 @@ import pytest
 
 from deadzone.measurement import Sample
 from deadzone.store import table
-from deadzone.store.table import (
-    IDENTITY,
-    SHARED,
-    long_pieces,
-    tidy_pieces,
-    whole,
-    write_pieces,
-)
+from deadzone.store.table import IDENTITY, SHARED, long_pieces, tidy_pieces, whole, write_pieces
 
 
 def record(trial, limit, **responses):

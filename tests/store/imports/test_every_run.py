@@ -77,10 +77,7 @@ def rows_of_csv(text):
     return [row for row in csv.reader(io.StringIO(text)) if row][1:]
 
 
-@pytest.mark.parametrize(
-    ("tool", "name"),
-    [("hey", "hey.csv"), ("jmeter", "jmeter.csv")],
-)
+@pytest.mark.parametrize(("tool", "name"), [("hey", "hey.csv"), ("jmeter", "jmeter.csv")])
 @ends_anywhere
 @given(data=st.data())
 def test_each_line_of_a_csv_is_in_a_row_or_said(tool, name, data, tmp_path):
