@@ -10,16 +10,11 @@ import deadzone as package
 ROOT = Path(package.__file__).parents[2]
 
 CLAIMS = [
-    {
-        "says": "a sixteenth of the pause halves the time",
-        "better": {"at": {"pause": 0.1}, "than": {"pause": 1.6}, "by_at_least": 2},
-    },
-    {
-        "says": {"en": "short", "ko": "짧다"},
-        "holds": {"wall_s": {"at_most": 0.6}},
-        "at": {"pause": 0.1},
-    },
-]
+    {"says": "a sixteenth of the pause halves the time",
+     "better": {"at": {"pause": 0.1}, "than": {"pause": 1.6}, "by_at_least": 2}},
+    {"says": {"en": "short", "ko": "짧다"}, "holds": {"wall_s": {"at_most": 0.6}},
+     "at": {"pause": 0.1}},
+]  # fmt: skip
 
 
 BREAKS = 'sleep "$1"; if [ -n "$BROKEN" ] && [ "$1" = 0.1 ]; then sleep 1; fi'

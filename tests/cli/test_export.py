@@ -28,16 +28,11 @@ def test_a_file_is_written_where_it_is_asked_for(run, deadzone, tmp_path):
 
 @pytest.mark.parametrize(
     ("arguments", "code", "words"),
-    [
-        (
-            ["probe/latest", "-o", "/nowhere/t.csv"],
-            3,
-            "/nowhere/t.csv: cannot be written: No such file or directory",
-        ),
-        (["prob/latest"], 2, "There is no run 'prob/latest'"),
-        (["/nowhere"], 2, "There is no run '/nowhere'"),
-    ],
-)
+    [(["probe/latest", "-o", "/nowhere/t.csv"], 3,
+      "/nowhere/t.csv: cannot be written: No such file or directory"),
+     (["prob/latest"], 2, "There is no run 'prob/latest'"),
+     (["/nowhere"], 2, "There is no run '/nowhere'")],
+)  # fmt: skip
 def test_what_cannot_be_exported_is_told(run, deadzone, arguments, code, words):
     said = deadzone("export", *arguments)
     assert said.code == code

@@ -38,14 +38,10 @@ def test_in_words_the_phases_and_the_setting_are_named(table, deadzone):
 
 @pytest.mark.parametrize(
     ("response", "cell", "asked", "known", "setting"),
-    [
-        ("tok_s", "{}", (), ("max", "name"), 8),
-        ("c/s real", "{} c/s", (), ("max", "name"), 8),
-        ("Mean", "{} ms", (), ("min", "cells"), 1),
-        ("score", "{}", (), ("min", "assumed"), 1),
-        ("score", "{}", ("--goal", "max"), ("max", "asked"), 8),
-    ],
-)
+    [("tok_s", "{}", (), ("max", "name"), 8), ("c/s real", "{} c/s", (), ("max", "name"), 8),
+     ("Mean", "{} ms", (), ("min", "cells"), 1), ("score", "{}", (), ("min", "assumed"), 1),
+     ("score", "{}", ("--goal", "max"), ("max", "asked"), 8)],
+)  # fmt: skip
 def test_without_a_goal_the_response_says_which_way_is_better(
     tmp_path, deadzone, response, cell, asked, known, setting
 ):
@@ -112,13 +108,11 @@ def test_a_factor_that_is_not_ours_to_choose_is_given(grid, deadzone):
 
 @pytest.mark.parametrize(
     ("arguments", "words"),
-    [
-        ("--knob core --response wall_s", "Did you mean `cores`?"),
-        ("--knob cores --response wall", "Did you mean `wall_s`?"),
-        ("--knob cores --response wall_s --slo p99 fast", "'--slo': 'fast' is not a valid float"),
-        ("--knob cores --response wall_s --cost cores*", "cannot be read as arithmetic"),
-    ],
-)
+    [("--knob core --response wall_s", "Did you mean `cores`?"),
+     ("--knob cores --response wall", "Did you mean `wall_s`?"),
+     ("--knob cores --response wall_s --slo p99 fast", "'--slo': 'fast' is not a valid float"),
+     ("--knob cores --response wall_s --cost cores*", "cannot be read as arithmetic")],
+)  # fmt: skip
 def test_what_is_wrong_is_told(table, deadzone, arguments, words):
     said = deadzone("fit", table, *arguments.split())
     assert said.code == 2

@@ -75,17 +75,15 @@ def test_imported_runs_are_compared(deadzone, tmp_path):
 
 @pytest.mark.parametrize(
     ("arguments", "words"),
-    [
-        (["hyperfin", SIZES[0]], "Did you mean `hyperfine`?"),
-        (["fio", "missing.json"], "there is no such file"),
-        (["fio", SAMPLES / "hey.csv"], "is no complete JSON of fio"),
-        (["wrk", SAMPLES / "wrk_latency.txt", "--set", "threads"], "write COLUMN=VALUE"),
-        (["wrk", SAMPLES / "wrk_latency.txt", "--set", "wall_s=1"], "not set but measured"),
-        (["wrk", SAMPLES / "wrk_latency.txt", "-o", "t.json"], "ending in .csv or .parquet"),
-        (["wrk", SAMPLES / "wrk_latency.txt", "--append"], "--append needs a table"),
-        (["wrk"], "Missing argument"),
-    ],
-)
+    [(["hyperfin", SIZES[0]], "Did you mean `hyperfine`?"),
+     (["fio", "missing.json"], "there is no such file"),
+     (["fio", SAMPLES / "hey.csv"], "is no complete JSON of fio"),
+     (["wrk", SAMPLES / "wrk_latency.txt", "--set", "threads"], "write COLUMN=VALUE"),
+     (["wrk", SAMPLES / "wrk_latency.txt", "--set", "wall_s=1"], "not set but measured"),
+     (["wrk", SAMPLES / "wrk_latency.txt", "-o", "t.json"], "ending in .csv or .parquet"),
+     (["wrk", SAMPLES / "wrk_latency.txt", "--append"], "--append needs a table"),
+     (["wrk"], "Missing argument")],
+)  # fmt: skip
 def test_mistakes_are_answered_with_a_sentence(deadzone, arguments, words):
     said = deadzone("import", *arguments)
     assert said.code == EXIT_USAGE

@@ -36,18 +36,13 @@ def test_the_version_is_told(deadzone):
 
 @pytest.mark.parametrize(
     ("arguments", "words"),
-    [
-        (["swep"], "There is no command 'swep'. Did you mean `sweep`?"),
-        (["quux"], "There is no command 'quux'."),
-        (["sweep"], "Missing argument 'STUDY'"),
-        (["sweep", "x", "--fast"], "--fast"),
-        (["sweep", "x", "-r", "many"], "'many' is not a valid integer"),
-        (
-            ["fit", "t.csv", "--knob", "a", "--response", "b", "--goal", "most"],
-            "'most' is not one of 'min', 'max'",
-        ),
-    ],
-)
+    [(["swep"], "There is no command 'swep'. Did you mean `sweep`?"),
+     (["quux"], "There is no command 'quux'."), (["sweep"], "Missing argument 'STUDY'"),
+     (["sweep", "x", "--fast"], "--fast"),
+     (["sweep", "x", "-r", "many"], "'many' is not a valid integer"),
+     (["fit", "t.csv", "--knob", "a", "--response", "b", "--goal", "most"],
+      "'most' is not one of 'min', 'max'")],
+)  # fmt: skip
 def test_wrong_usage_is_told_with_exit_code_2(deadzone, arguments, words):
     said = deadzone(*arguments)
     assert said.code == 2
@@ -183,15 +178,10 @@ def test_trials_are_measured_without_pandas(home, write_study):
 
 @pytest.mark.parametrize(
     ("refused", "words"),
-    [
-        (lambda: bytearray(10**15), "Cannot allocate memory."),
-        (
-            lambda: Path("/nowhere/at all").read_text(),
-            "/nowhere/at all: No such file or directory.",
-        ),
-        (lambda: Path("/proc/version").unlink(), "/proc/version: "),
-    ],
-)
+    [(lambda: bytearray(10**15), "Cannot allocate memory."),
+     (lambda: Path("/nowhere/at all").read_text(), "/nowhere/at all: No such file or directory."),
+     (lambda: Path("/proc/version").unlink(), "/proc/version: ")],
+)  # fmt: skip
 def test_what_the_machine_refuses_anywhere_is_told_and_no_traceback(
     deadzone, monkeypatch, refused, words
 ):

@@ -17,17 +17,10 @@ def test_later_ones_win(tmp_path):
 
 @pytest.mark.parametrize(
     ("text", "value"),
-    [
-        ("3", 3),
-        ("0.5", 0.5),
-        ("1e6", 1_000_000),
-        ("[1, none]", [1, "none"]),
-        ("{from: 1, to: 2, step: 1}", {"from": 1, "to": 2, "step": 1}),
-        ("", ""),
-        ("two words", "two words"),
-        ("null", None),
-    ],
-)
+    [("3", 3), ("0.5", 0.5), ("1e6", 1_000_000), ("[1, none]", [1, "none"]),
+     ("{from: 1, to: 2, step: 1}", {"from": 1, "to": 2, "step": 1}), ("", ""),
+     ("two words", "two words"), ("null", None)],
+)  # fmt: skip
 def test_values_are_read_as_in_a_study(text, value):
     assert overrides_of((("name", text),), None, None, None) == {"name": value}
 

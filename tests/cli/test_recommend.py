@@ -18,14 +18,8 @@ def measured(home, write_study, deadzone):
 
 
 ARGUMENTS = (
-    "--manifest",
-    "--workload",
-    "deployment/encoder",
-    "--container",
-    "main",
-    "--namespace",
-    "media",
-)
+    "--manifest", "--workload", "deployment/encoder", "--container", "main", "--namespace", "media",
+)  # fmt: skip
 
 
 def test_it_prints_the_recommendation(measured, deadzone):
@@ -81,12 +75,10 @@ def test_the_patch_is_one_that_kubectl_can_apply(measured, deadzone, tmp_path):
 
 @pytest.mark.parametrize(
     ("arguments", "words"),
-    [
-        (("--manifest",), "--workload deployment/NAME --container NAME"),
-        ((*ARGUMENTS, "--env", "THREADS"), "write NAME=FACTOR"),
-        ((*ARGUMENTS, "--env", "THREADS=thread"), "no factor 'thread'"),
-    ],
-)
+    [(("--manifest",), "--workload deployment/NAME --container NAME"),
+     ((*ARGUMENTS, "--env", "THREADS"), "write NAME=FACTOR"),
+     ((*ARGUMENTS, "--env", "THREADS=thread"), "no factor 'thread'")],
+)  # fmt: skip
 def test_what_is_wrong_is_told_in_a_sentence(measured, deadzone, arguments, words):
     said = deadzone("recommend", "probe/latest", *arguments)
     assert said.code == 2

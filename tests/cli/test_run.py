@@ -94,22 +94,17 @@ def test_a_dry_run_executes_nothing(study, deadzone, home):
 
 @pytest.mark.parametrize(
     ("arguments", "code", "words"),
-    [
-        (["prob"], 2, "Did you mean `probe`?"),
-        (["probe", "-p", "replicate", "3"], 2, "Did you mean `replicates`?"),
-        (["probe", "-p", "api_token", "x"], 3, "looks like a secret"),
-        (["probe", "-p", "workload", "{env: {API_TOKEN: x}}"], 3, "looks like a secret"),
-        (["probe", "-p", "lang", "kr"], 3, "no report in the language 'kr'"),
-        (["probe", "-p", "workload.argv", "[xzz, '{pause}']"], 4, "'xzz' is not installed here"),
-        (["probe", "-p", "factors.pause", "[0.05]"], 2, "nothing to compare it with"),
-        (
-            ["probe", "-p", "factors.pause", "[0.05]", "--dry-run"],
-            2,
-            "measure it alone with deadzone sweep",
-        ),
-        (["probe", "--resume", "latest"], 2, "There is no run 'probe/latest'"),
-    ],
-)
+    [(["prob"], 2, "Did you mean `probe`?"),
+     (["probe", "-p", "replicate", "3"], 2, "Did you mean `replicates`?"),
+     (["probe", "-p", "api_token", "x"], 3, "looks like a secret"),
+     (["probe", "-p", "workload", "{env: {API_TOKEN: x}}"], 3, "looks like a secret"),
+     (["probe", "-p", "lang", "kr"], 3, "no report in the language 'kr'"),
+     (["probe", "-p", "workload.argv", "[xzz, '{pause}']"], 4, "'xzz' is not installed here"),
+     (["probe", "-p", "factors.pause", "[0.05]"], 2, "nothing to compare it with"),
+     (["probe", "-p", "factors.pause", "[0.05]", "--dry-run"], 2,
+      "measure it alone with deadzone sweep"),
+     (["probe", "--resume", "latest"], 2, "There is no run 'probe/latest'")],
+)  # fmt: skip
 def test_what_is_wrong_is_told_as_by_the_sweep(study, deadzone, home, arguments, code, words):
     said = deadzone("run", *arguments)
     assert said.code == code

@@ -90,27 +90,19 @@ def test_output_of_a_known_program_needs_no_expression(deadzone_try):
 
 @pytest.mark.parametrize(
     ("line", "said"),
-    [
-        (("-L", "threads", "1,2", "--", "xz", "-T{thread}"), "Did you mean `threads`?"),
-        (("-L", "n", "1,2", "--", "slep", "{n}"), "the program 'slep' is not installed here"),
-        (
-            ("-L", "n", "1,2", "--", "seq {n} | wc"),
-            "means something to a shell only: add `--shell sh` before `--`.",
-        ),
-        (("-L", "n", "1,2", "--output", "pgbanch", "--", "true", "{n}"), "Did you mean `pgbench`?"),
-        (("-L", "n", "1,2", "--response", "tqs = (.*)", "--", *PRINTS), "numbers stand in 'tps ="),
-        (
-            ("-L", "n", "1,2", "--response", "lps", "--", "true", "{n}"),
-            "response.name is 'lps', which no trial measures",
-        ),
-        (
-            ("-L", "n", "1,2", "--response", "tps = .*", "--", *PRINTS),
-            "is none: put its number in parentheses",
-        ),
-        (("-L", "n", "1,2", "-r", "0", "--", "true", "{n}"), "'-r' / '--runs': 0 is not"),
-        (("--cpu-limit", "0,1", "--", "true"), "factors.cpu_limit[0] is '0'"),
-    ],
-)
+    [(("-L", "threads", "1,2", "--", "xz", "-T{thread}"), "Did you mean `threads`?"),
+     (("-L", "n", "1,2", "--", "slep", "{n}"), "the program 'slep' is not installed here"),
+     (("-L", "n", "1,2", "--", "seq {n} | wc"),
+      "means something to a shell only: add `--shell sh` before `--`."),
+     (("-L", "n", "1,2", "--output", "pgbanch", "--", "true", "{n}"), "Did you mean `pgbench`?"),
+     (("-L", "n", "1,2", "--response", "tqs = (.*)", "--", *PRINTS), "numbers stand in 'tps ="),
+     (("-L", "n", "1,2", "--response", "lps", "--", "true", "{n}"),
+      "response.name is 'lps', which no trial measures"),
+     (("-L", "n", "1,2", "--response", "tps = .*", "--", *PRINTS),
+      "is none: put its number in parentheses"),
+     (("-L", "n", "1,2", "-r", "0", "--", "true", "{n}"), "'-r' / '--runs': 0 is not"),
+     (("--cpu-limit", "0,1", "--", "true"), "factors.cpu_limit[0] is '0'")],
+)  # fmt: skip
 def test_mistakes_are_said_in_a_sentence_with_exit_code_2(tried, line, said):
     ended = tried(*line)
     assert ended.code == 2

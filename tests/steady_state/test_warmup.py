@@ -112,13 +112,9 @@ def test_a_longer_record_of_the_same_warm_up_is_no_less_sure():
 
 @pytest.mark.parametrize(
     ("t", "y"),
-    [
-        (np.arange(5.0), np.ones(5)),
-        (np.arange(9.0), np.full(9, np.nan)),
-        (np.arange(9.0), np.zeros(9)),
-        (np.zeros(9), np.ones(9)),
-    ],
-)
+    [(np.arange(5.0), np.ones(5)), (np.arange(9.0), np.full(9, np.nan)),
+     (np.arange(9.0), np.zeros(9)), (np.zeros(9), np.ones(9))],
+)  # fmt: skip
 def test_what_cannot_be_judged_is_refused_with_the_reason(t, y):
     with pytest.raises(TableError, match="8 values or more over some time, none of them missing"):
         detect_warmup(t, y)

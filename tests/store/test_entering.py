@@ -35,14 +35,10 @@ LEVELS = "threads,rps\n1,100\n2,195\n4,370\n8,520\n"
 
 @pytest.mark.parametrize(
     ("last", "words"),
-    [
-        ("Total,1185\n", "threads Total."),
-        ("Average,296\nMax,520\n", "threads Average, max."),
-        ("평균,296\n", "threads 평균."),
-        ("Grand total:,1185\n", "threads Grand total:."),
-        ("Gesamt,1184.6\n", "threads Gesamt."),
-    ],
-)
+    [("Total,1185\n", "threads Total."),
+     ("Average,296\nMax,520\n", "threads Average, max."), ("평균,296\n", "threads 평균."),
+     ("Grand total:,1185\n", "threads Grand total:."), ("Gesamt,1184.6\n", "threads Gesamt.")],
+)  # fmt: skip
 def test_rows_that_sum_up_others_are_left_out_by_name(tmp_path, last, words):
     table = table_of(tmp_path, LEVELS + last)
     assert table["threads"].tolist() == [1, 2, 4, 8]
@@ -73,12 +69,10 @@ def test_marks_of_markdown_around_cells_are_taken_off(tmp_path):
 
 @pytest.mark.parametrize(
     ("text", "way_out"),
-    [
-        ("10,232.1,mysql\n20,232.2,mysql\n", r"`\(echo column1,column2,column3; cat t.csv\) \|"),
-        ("Results of March,\nthreads,secs\n1,2\n", r"`tail -n \+2 t.csv \|"),
-        ("Results of March\nthreads,secs\n1,2\n", r"`tail -n \+2 t.csv \|"),
-    ],
-)
+    [("10,232.1,mysql\n20,232.2,mysql\n", r"`\(echo column1,column2,column3; cat t.csv\) \|"),
+     ("Results of March,\nthreads,secs\n1,2\n", r"`tail -n \+2 t.csv \|"),
+     ("Results of March\nthreads,secs\n1,2\n", r"`tail -n \+2 t.csv \|")],
+)  # fmt: skip
 def test_a_first_line_that_is_no_head_line_is_refused_with_a_way_out(tmp_path, text, way_out):
     with pytest.raises(TableError, match=way_out):
         table_of(tmp_path, text)

@@ -30,11 +30,9 @@ def runs(home):
 
 @pytest.mark.parametrize(
     "name",
-    [
-        "workers-adaptive",
-        *(pytest.param(one, marks=pytest.mark.night) for one in ("workers-local", "pod-job")),
-    ],
-)
+    ["workers-adaptive",
+     *(pytest.param(one, marks=pytest.mark.night) for one in ("workers-local", "pod-job"))],
+)  # fmt: skip
 def test_a_run_of_0_1_0_is_loaded_fitted_and_published(name, runs, home):
     run = dz.load_run(f"{name}/latest")
     assert run.provenance["packages"]["deadzone"] == "0.1.0"

@@ -25,13 +25,10 @@ def test_a_program_that_is_missing_or_silent_is_an_answer_too():
 
 @pytest.mark.parametrize(
     ("argv", "said"),
-    [
-        ((sys.executable, "-c", "print('tool 1.2'); print('more')"), "tool 1.2"),
-        ((sys.executable, "-c", "import sys; print('tool 1.3', file=sys.stderr)"), "tool 1.3"),
-        ((sys.executable, "-c", "print('usage: ...'); raise SystemExit(2)"), None),
-        (("true",), None),
-        (("no-such-program-anywhere",), None),
-    ],
-)
+    [((sys.executable, "-c", "print('tool 1.2'); print('more')"), "tool 1.2"),
+     ((sys.executable, "-c", "import sys; print('tool 1.3', file=sys.stderr)"), "tool 1.3"),
+     ((sys.executable, "-c", "print('usage: ...'); raise SystemExit(2)"), None), (("true",), None),
+     (("no-such-program-anywhere",), None)],
+)  # fmt: skip
 def test_a_programs_version_is_its_first_line(argv, said):
     assert program_version(argv) == said

@@ -14,26 +14,12 @@ from deadzone.store.records import BATCH, FACTS, HISTOGRAMS, SERIES, TRIAL, each
 from deadzone.store.table import long_pieces, tidy_pieces, whole
 
 TOLD = {
-    "trial": 1,
-    "block": 1,
-    "replicate": 1,
-    "warmup": False,
-    "attempt": 1,
-    "final": True,
-    "levels": {"threads": 1},
-    "started_at": "2026-11-23T01:01:50.412+00:00",
-    "wall_s": 0.04,
-    "max_rss_bytes": 8736768,
-    "exit_code": 0,
-    "status": "ok",
-    "error": None,
-    "trusted": True,
-    "left_running": 0,
-    "running_s": 0.018,
-    "printed_units": "n=",
-    "profiles": {"cpu": "profiles/1-cpu.pb.gz"},
-    "responses": {"n": 5.0, "rate": None},
-}
+    "trial": 1, "block": 1, "replicate": 1, "warmup": False, "attempt": 1, "final": True,
+    "levels": {"threads": 1}, "started_at": "2026-11-23T01:01:50.412+00:00", "wall_s": 0.04,
+    "max_rss_bytes": 8736768, "exit_code": 0, "status": "ok", "error": None, "trusted": True,
+    "left_running": 0, "running_s": 0.018, "printed_units": "n=",
+    "profiles": {"cpu": "profiles/1-cpu.pb.gz"}, "responses": {"n": 5.0, "rate": None},
+}  # fmt: skip
 SAMPLES = {
     "trial": 1,
     "attempt": 1,
@@ -86,18 +72,14 @@ def test_a_reading_with_anything_in_it_is_a_row_or_is_refused(at, value):
 
 @pytest.mark.parametrize(
     ("key", "value", "said"),
-    [
-        ("wall_s", "fast", "wall_s: it must be a number"),
-        ("levels", [1], "levels: "),
-        ("levels.threads", None, r"levels\.threads"),
-        ("trial", "../..", "trial: it must be a whole number"),
-        ("status", "fine", "status: "),
-        ("responses.n", "many", r"responses\.n: it must be a number"),
-        ("started_at", "2026-13-45", "started_at: "),
-        ("profiles.cpu", "../../../etc/passwd", r"profiles\.cpu: "),
-        ("max_rss_bytes", 10**400, "max_rss_bytes: "),
-    ],
-)
+    [("wall_s", "fast", "wall_s: it must be a number"), ("levels", [1], "levels: "),
+     ("levels.threads", None, r"levels\.threads"),
+     ("trial", "../..", "trial: it must be a whole number"), ("status", "fine", "status: "),
+     ("responses.n", "many", r"responses\.n: it must be a number"),
+     ("started_at", "2026-13-45", "started_at: "),
+     ("profiles.cpu", "../../../etc/passwd", r"profiles\.cpu: "),
+     ("max_rss_bytes", 10**400, "max_rss_bytes: ")],
+)  # fmt: skip
 def test_what_is_wrong_is_told_by_its_key(key, value, said):
     with pytest.raises(StoreError, match=f"line 3 is no trial: {said}.*copy, or start a new run"):
         TRIAL.read(json.dumps(changed(TOLD, key, value)).encode(), "line 3")
@@ -119,16 +101,11 @@ def test_what_a_later_version_adds_is_kept():
 
 @pytest.mark.parametrize(
     ("form", "record"),
-    [
-        (BATCH, {"batch": 1, "trials": [{"trial": 1}], "reason": {"en": "a", "ko": "b"}}),
-        (BATCH, {"stopped": {"en": "a"}, "open": []}),
-        (BATCH, {"gain": []}),
-        (BATCH, None),
-        (HISTOGRAMS, {"trial": 1, "attempt": 1, "histograms": [["latency_us", 0.0, 1.0, 3]]}),
-        (FACTS, {"cores_usable": "two"}),
-        (FACTS, {"earlier_parts": 5}),
-    ],
-)
+    [(BATCH, {"batch": 1, "trials": [{"trial": 1}], "reason": {"en": "a", "ko": "b"}}),
+     (BATCH, {"stopped": {"en": "a"}, "open": []}), (BATCH, {"gain": []}), (BATCH, None),
+     (HISTOGRAMS, {"trial": 1, "attempt": 1, "histograms": [["latency_us", 0.0, 1.0, 3]]}),
+     (FACTS, {"cores_usable": "two"}), (FACTS, {"earlier_parts": 5})],
+)  # fmt: skip
 def test_what_lies_beside_the_trials_is_checked_as_well(form, record):
     with pytest.raises(StoreError, match=r"^here is no "):
         form.read(json.dumps(record).encode(), "here")

@@ -23,20 +23,13 @@ REFERENCE = REPOSITORY / "data" / "reference"
 CODEBOOK = REPOSITORY / "data" / "README.md"
 PUBLISHED = REFERENCE / "README.md"
 STUDIES = [
-    "disk-io",
-    "ffmpeg-16-cores",
-    "ffmpeg-threads",
-    "media-server",
-    "pod-cpu-limit",
-    "published-curves",
-    "thread-pools",
-]
+    "disk-io", "ffmpeg-16-cores", "ffmpeg-threads", "media-server", "pod-cpu-limit",
+    "published-curves", "thread-pools",
+]  # fmt: skip
 CELL = {
-    "integer": re.compile(r"-?\d+"),
-    "number": re.compile(r"-?\d+(\.\d+)?"),
-    "boolean": re.compile(r"true|false"),
-    "string": re.compile(r"\S(.*\S)?", re.DOTALL),
-}
+    "integer": re.compile(r"-?\d+"), "number": re.compile(r"-?\d+(\.\d+)?"),
+    "boolean": re.compile(r"true|false"), "string": re.compile(r"\S(.*\S)?", re.DOTALL),
+}  # fmt: skip
 
 
 def packages() -> list[dict[str, Any]]:
@@ -211,12 +204,9 @@ def test_quoted_times_are_those_of_the_curve():
 
 @pytest.mark.parametrize(
     ("study", "table", "hint"),
-    [
-        ("ffmpeg-thread", "claims", "`ffmpeg-threads`"),
-        ("disk-io", "ddd", "`dd`"),
-        ("disk-io", "..", "There are: `environment`"),
-    ],
-)
+    [("ffmpeg-thread", "claims", "`ffmpeg-threads`"), ("disk-io", "ddd", "`dd`"),
+     ("disk-io", "..", "There are: `environment`")],
+)  # fmt: skip
 def test_a_wrong_name_is_answered_with_the_nearest(study: str, table: str, hint: str):
     with pytest.raises(TableError, match=re.escape(hint)):
         load_reference(study, table)
@@ -262,13 +252,10 @@ def test_a_missing_truth_value_stays_missing(own_table: Path):
 
 @pytest.mark.parametrize(
     ("text", "message"),
-    [
-        ("threads,direct\n1.5,true\n", "column threads is declared integer"),
-        ("threads,direct\n,true\n", "a value is missing"),
-        ("threads,direct\n1,yes\n", "'yes' instead of true or false"),
-        ("threads\n1\n", "declares"),
-    ],
-)
+    [("threads,direct\n1.5,true\n", "column threads is declared integer"),
+     ("threads,direct\n,true\n", "a value is missing"),
+     ("threads,direct\n1,yes\n", "'yes' instead of true or false"), ("threads\n1\n", "declares")],
+)  # fmt: skip
 def test_a_table_that_breaks_its_schema_is_refused(own_table: Path, text: str, message: str):
     own_table.write_text(text, encoding="utf-8")
     with pytest.raises(TableError, match=message):

@@ -84,14 +84,9 @@ def three_runs(tmp_path):
 
 @pytest.mark.parametrize(
     ("name", "index"),
-    [
-        ("latest", 1),
-        ("probe/latest", 1),
-        ("other/latest", 2),
-        ("20260101T000000Z-aaaa", 0),
-        ("other/20260201T000000Z-cccc", 2),
-    ],
-)
+    [("latest", 1), ("probe/latest", 1), ("other/latest", 2), ("20260101T000000Z-aaaa", 0),
+     ("other/20260201T000000Z-cccc", 2)],
+)  # fmt: skip
 def test_a_run_is_found_by_id_and_as_the_latest(three_runs, tmp_path, name, index):
     assert RunFolder.find(tmp_path, name).folder == three_runs[index].folder
 
@@ -108,16 +103,11 @@ def test_runs_are_listed_oldest_first(three_runs, tmp_path):
 
 @pytest.mark.parametrize(
     ("name", "words"),
-    [
-        ("20260101T000000Z-aaab", "Did you mean `20260101T000000Z-aaaa`"),
-        ("nothing/latest", "There is no run 'nothing/latest'"),
-        ("/no/such/folder", "There is no run '/no/such/folder'"),
-        ("pro*/latest", "There is no run"),
-        ("[", "There is no run"),
-        ("x" * 300, "There is no run"),
-        ("", "There is no run ''"),
-    ],
-)
+    [("20260101T000000Z-aaab", "Did you mean `20260101T000000Z-aaaa`"),
+     ("nothing/latest", "There is no run 'nothing/latest'"),
+     ("/no/such/folder", "There is no run '/no/such/folder'"), ("pro*/latest", "There is no run"),
+     ("[", "There is no run"), ("x" * 300, "There is no run"), ("", "There is no run ''")],
+)  # fmt: skip
 def test_a_run_that_is_not_there_is_told_with_the_nearest(three_runs, tmp_path, name, words):
     with pytest.raises(StoreError) as refused:
         RunFolder.find(tmp_path, name)

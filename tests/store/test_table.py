@@ -53,12 +53,10 @@ def test_a_series_has_a_row_a_reading():
 
 
 RECORDS = [
-    record(1, 1, fps=9.0),
-    record(2, 2, fps=None),
-    {**record(3, 0.5, speed_x=2.0), "exit_code": 3, "pod": "a"},
-    {**record(4, 1), "levels": {}},
+    record(1, 1, fps=9.0), record(2, 2, fps=None),
+    {**record(3, 0.5, speed_x=2.0), "exit_code": 3, "pod": "a"}, {**record(4, 1), "levels": {}},
     record(5, "none", fps=1.0),
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("n", [1, 2, 3, 4, 5])
@@ -83,13 +81,9 @@ def test_levels_are_numbers_where_all_are_and_text_where_one_is_a_word():
 
 @pytest.mark.parametrize(
     ("changes", "counts"),
-    [
-        ({}, True),
-        ({"warmup": True}, False),
-        ({"trusted": False}, False),
-        ({"status": "failed"}, False),
-    ],
-)
+    [({}, True), ({"warmup": True}, False), ({"trusted": False}, False),
+     ({"status": "failed"}, False)],
+)  # fmt: skip
 def test_a_trial_counts_that_ended_well_is_trusted_and_is_no_warm_up(changes, counts):
     read = {**record(2, 4.0), **changes}
     assert tidied(read)["counted"].tolist() == [counts]

@@ -56,18 +56,13 @@ def test_a_level_that_reads_as_no_number_is_a_word(level, tmp_path, deadzone):
 
 @pytest.mark.parametrize(
     ("name", "content", "words"),
-    [
-        ("t.json", '{"results": [{"command": "a", "times": [1.5]}]}', "`deadzone import hyperfine"),
-        (
-            "t.txt",
-            "Running 1s test @ u\n  9 requests in 1s, 1MB read\nRequests/sec: 9\n",
-            "`deadzone import wrk",
-        ),
-        ("t.json", '{"rows": [{"n": 1}, {"n": 2}], "by": "me"}', "looks like rows: `jq .rows"),
-        ("t.json", '{"n": 1, "seconds": 2}', "Where each file is a trial: `jq -c ."),
-        ("t.json", '{"n": [[1], [2]]}', "`jq -c ."),
-    ],
-)
+    [("t.json", '{"results": [{"command": "a", "times": [1.5]}]}', "`deadzone import hyperfine"),
+     ("t.txt", "Running 1s test @ u\n  9 requests in 1s, 1MB read\nRequests/sec: 9\n",
+      "`deadzone import wrk"),
+     ("t.json", '{"rows": [{"n": 1}, {"n": 2}], "by": "me"}', "looks like rows: `jq .rows"),
+     ("t.json", '{"n": 1, "seconds": 2}', "Where each file is a trial: `jq -c ."),
+     ("t.json", '{"n": [[1], [2]]}', "`jq -c .")],
+)  # fmt: skip
 def test_a_result_that_is_no_table_is_told_how_it_becomes_one(tmp_path, name, content, words):
     (tmp_path / name).write_text(content)
     with pytest.raises(TableError, match=re.escape(words)):
@@ -76,20 +71,17 @@ def test_a_result_that_is_no_table_is_told_how_it_becomes_one(tmp_path, name, co
 
 @pytest.mark.parametrize(
     ("name", "content", "words"),
-    [
-        ("trial.csv", None, "there is no such table. Did you mean `trials.csv`?"),
-        ("t.txt", b"x", "a table is a file ending in .csv or .parquet or .xlsx"),
-        ("t.xlsx", b"x", "cannot be read as xlsx"),
-        ("t.csv", b"", "cannot be read as csv"),
-        ("t.csv", b"cores,wall_s\n", "the table has no rows"),
-        ("t.csv", b'a,b\n"1,2\n', "cannot be read as csv"),
-        ("t.csv", b"a,b\n1,2\n3,4,5,6\n", "cannot be read as csv"),
-        ("t.csv", b"caf\xe9,b\n1,2\n", "cannot be read as csv"),
-        ("t.parquet", b"PAR1 but no more", "cannot be read as parquet"),
-        ("t.parquet", b"", "cannot be read as parquet"),
-        ("folder.csv", None, "there is no such table"),
-    ],
-)
+    [("trial.csv", None, "there is no such table. Did you mean `trials.csv`?"),
+     ("t.txt", b"x", "a table is a file ending in .csv or .parquet or .xlsx"),
+     ("t.xlsx", b"x", "cannot be read as xlsx"), ("t.csv", b"", "cannot be read as csv"),
+     ("t.csv", b"cores,wall_s\n", "the table has no rows"),
+     ("t.csv", b'a,b\n"1,2\n', "cannot be read as csv"),
+     ("t.csv", b"a,b\n1,2\n3,4,5,6\n", "cannot be read as csv"),
+     ("t.csv", b"caf\xe9,b\n1,2\n", "cannot be read as csv"),
+     ("t.parquet", b"PAR1 but no more", "cannot be read as parquet"),
+     ("t.parquet", b"", "cannot be read as parquet"),
+     ("folder.csv", None, "there is no such table")],
+)  # fmt: skip
 def test_what_is_no_table_is_refused(tmp_path, name, content, words):
     TABLE.to_csv(tmp_path / "trials.csv", index=False)
     (tmp_path / "folder.csv").mkdir()

@@ -37,12 +37,9 @@ def test_columns_of_levels_become_a_factor():
 
 @pytest.mark.parametrize(
     ("wide", "response", "words"),
-    [
-        ("zsd,lz4", "ratio", "Did you mean `zstd`"),
-        ("zstd", "ratio", "a wide table has several"),
-        ("zstd,lz4", "level", "there is a column 'level'"),
-    ],
-)
+    [("zsd,lz4", "ratio", "Did you mean `zstd`"), ("zstd", "ratio", "a wide table has several"),
+     ("zstd,lz4", "level", "there is a column 'level'")],
+)  # fmt: skip
 def test_what_is_no_wide_table_is_refused(wide, response, words):
     with pytest.raises(TableError, match=words):
         long_table(CODECS, wide, response)
@@ -50,13 +47,9 @@ def test_what_is_no_wide_table_is_refused(wide, response, words):
 
 @pytest.mark.parametrize(
     ("columns", "pattern"),
-    [
-        (("run 1", "run 2"), "run *"),
-        (("t0 (ms)", "t1 (ms)", "t2 (ms)"), "t* (ms)"),
-        (("latency_p50_ms", "latency_p99_ms"), None),
-        (("run 1", "size"), None),
-    ],
-)
+    [(("run 1", "run 2"), "run *"), (("t0 (ms)", "t1 (ms)", "t2 (ms)"), "t* (ms)"),
+     (("latency_p50_ms", "latency_p99_ms"), None), (("run 1", "size"), None)],
+)  # fmt: skip
 def test_repeats_are_numbered_and_percentiles_are_none(columns, pattern):
     table = pd.DataFrame({name: [1.0, 2.0] for name in columns})
     assert [*repeats_in(table)] == ([pattern] if pattern else [])
@@ -74,12 +67,10 @@ def test_the_command_and_the_verb_read_the_same(deadzone, runs):
 
 @pytest.mark.parametrize(
     ("response", "words"),
-    [
-        (("run 1",), "look like repeats; --wide 'run *'"),
-        (("time_s",), "read them with `--wide 'run *'`"),
-        (("run 1", "run 2"), "--wide 'run 1,run 2'"),
-    ],
-)
+    [(("run 1",), "look like repeats; --wide 'run *'"),
+     (("time_s",), "read them with `--wide 'run *'`"),
+     (("run 1", "run 2"), "--wide 'run 1,run 2'")],
+)  # fmt: skip
 def test_a_wide_table_is_recognised(deadzone, runs, response, words):
     options = [part for name in response for part in ("--response", name)]
     assert words in deadzone("fit", runs, "--knob", "threads", *options).err

@@ -16,18 +16,13 @@ def claim(**form):
 
 @pytest.mark.parametrize(
     ("form", "said"),
-    [
-        ({}, "exactly one of better, same"),
-        (
-            {"best": {"threads": 4}, "nothing_to_gain_beyond": 4},
-            "has best and nothing_to_gain_beyond",
-        ),
-        ({"best": {"threads": 4, "cores": 2}}, "one factor"),
-        ({"not_worse": {"by_at_most": 0.1}}, "needs from and to"),
-        ({"best": {"threads": 4}, "at": {"cores": 2}}, "beside holds"),
-        ({"same": {"at": {"threads": 1}, "as": {"threads": 2}, "within": 3}}, "less than 1"),
-    ],
-)
+    [({}, "exactly one of better, same"),
+     ({"best": {"threads": 4}, "nothing_to_gain_beyond": 4}, "has best and nothing_to_gain_beyond"),
+     ({"best": {"threads": 4, "cores": 2}}, "one factor"),
+     ({"not_worse": {"by_at_most": 0.1}}, "needs from and to"),
+     ({"best": {"threads": 4}, "at": {"cores": 2}}, "beside holds"),
+     ({"same": {"at": {"threads": 1}, "as": {"threads": 2}, "within": 3}}, "less than 1")],
+)  # fmt: skip
 def test_a_claim_has_one_form_and_what_belongs_to_it(form, said):
     with pytest.raises(ValidationError, match=said):
         claim(**form)
@@ -35,21 +30,15 @@ def test_a_claim_has_one_form_and_what_belongs_to_it(form, said):
 
 @pytest.mark.parametrize(
     ("form", "said"),
-    [
-        ({"best": {"thread": 4}}, "no factor. Did you mean `threads`"),
-        ({"best": {"threads": 5}}, "levels are 1, 2, 4, 8"),
-        ({"nothing_to_gain_beyond": 4}, "say at which level, given: {cores: 2}"),
-        ({"nothing_to_gain_beyond": 3, "given": {"cores": 2}}, "threads 3, which is not measured"),
-        (
-            {"holds": {"wal_s": {"at_most": 1}}, "at": {"threads": 4}},
-            "nothing measures 'wal_s'. Did you mean `wall_s`",
-        ),
-        (
-            {"not_worse": {"by_at_most": 0.1}, "from": "before", "to": "after"},
-            "no factor has the levels",
-        ),
-    ],
-)
+    [({"best": {"thread": 4}}, "no factor. Did you mean `threads`"),
+     ({"best": {"threads": 5}}, "levels are 1, 2, 4, 8"),
+     ({"nothing_to_gain_beyond": 4}, "say at which level, given: {cores: 2}"),
+     ({"nothing_to_gain_beyond": 3, "given": {"cores": 2}}, "threads 3, which is not measured"),
+     ({"holds": {"wal_s": {"at_most": 1}}, "at": {"threads": 4}},
+      "nothing measures 'wal_s'. Did you mean `wall_s`"),
+     ({"not_worse": {"by_at_most": 0.1}, "from": "before", "to": "after"},
+      "no factor has the levels")],
+)  # fmt: skip
 def test_what_a_study_cannot_test_is_refused_with_the_nearest_name(form, said):
     with pytest.raises(StudyError) as refused:
         check_claims([claim(**form)], LEVELS, "threads", ["wall_s", "threads"])
@@ -58,47 +47,28 @@ def test_what_a_study_cannot_test_is_refused_with_the_nearest_name(form, said):
 
 @pytest.mark.parametrize(
     ("text", "form"),
-    [
-        (
-            "threads 4 at least 2x faster than threads 1",
-            {"better": {"at": {"threads": 4}, "than": {"threads": 1}, "by_at_least": 2.0}},
-        ),
-        (
-            "threads 4 better than threads 1 given cores 2",
-            {"better": {"at": {"threads": 4}, "than": {"threads": 1}}, "given": {"cores": 2}},
-        ),
-        (
-            "level 6 within 3 % of level 1",
-            {"same": {"at": {"level": 6}, "as": {"level": 1}, "within": 0.03}},
-        ),
-        ("threads 7 is best", {"best": {"threads": 7}}),
-        ("Nothing to gain beyond threads 4.", {"nothing_to_gain_beyond": 4}),
-        ("threads 4 to 6 is a dead zone", {"phase": {"from": 4, "to": 6, "is": "dead_zone"}}),
-        (
-            "threads 1 to 10 scales by at least 0.9",
-            {"scaling": {"from": 1, "to": 10, "at_least": 0.9}},
-        ),
-        ("latency_p99_ms at most 20 ms", {"holds": {"latency_p99_ms": {"at_most": 20}}}),
-        ("threads 6 to 8 is less work", {"why": {"from": 6, "to": 8, "is": "less_work"}}),
-        (
-            "threads 6 to 8 is waiting for disk",
-            {"why": {"from": 6, "to": 8, "is": "waiting_for_disk"}},
-        ),
-        (
-            "latency_p99_ms at most 0.02 s at workers 8 and rate 600",
-            {"holds": {"latency_p99_ms": {"at_most": 20}}, "at": {"workers": 8, "rate": 600}},
-        ),
-        (
-            "error_share no worse by 0.001 from before to after",
-            {
-                "not_worse": {"response": "error_share", "by_at_most": 0.001, "absolute": True},
-                "from": "before",
-                "to": "after",
-            },
-        ),
-        ("{best: {threads: 2}}", {"best": {"threads": 2}}),
-    ],
-)
+    [("threads 4 at least 2x faster than threads 1",
+      {"better": {"at": {"threads": 4}, "than": {"threads": 1}, "by_at_least": 2.0}}),
+     ("threads 4 better than threads 1 given cores 2",
+      {"better": {"at": {"threads": 4}, "than": {"threads": 1}}, "given": {"cores": 2}}),
+     ("level 6 within 3 % of level 1",
+      {"same": {"at": {"level": 6}, "as": {"level": 1}, "within": 0.03}}),
+     ("threads 7 is best", {"best": {"threads": 7}}),
+     ("Nothing to gain beyond threads 4.", {"nothing_to_gain_beyond": 4}),
+     ("threads 4 to 6 is a dead zone", {"phase": {"from": 4, "to": 6, "is": "dead_zone"}}),
+     ("threads 1 to 10 scales by at least 0.9",
+      {"scaling": {"from": 1, "to": 10, "at_least": 0.9}}),
+     ("latency_p99_ms at most 20 ms", {"holds": {"latency_p99_ms": {"at_most": 20}}}),
+     ("threads 6 to 8 is less work", {"why": {"from": 6, "to": 8, "is": "less_work"}}),
+     ("threads 6 to 8 is waiting for disk",
+      {"why": {"from": 6, "to": 8, "is": "waiting_for_disk"}}),
+     ("latency_p99_ms at most 0.02 s at workers 8 and rate 600",
+      {"holds": {"latency_p99_ms": {"at_most": 20}}, "at": {"workers": 8, "rate": 600}}),
+     ("error_share no worse by 0.001 from before to after",
+      {"not_worse": {"response": "error_share", "by_at_most": 0.001, "absolute": True},
+       "from": "before", "to": "after"}),
+     ("{best: {threads: 2}}", {"best": {"threads": 2}})],
+)  # fmt: skip
 def test_a_sentence_says_what_yaml_says(text, form):
     parsed = parse_claim(text)
     assert parsed.model_copy(update={"says": ""}) == claim(**form)

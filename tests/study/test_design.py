@@ -52,35 +52,18 @@ def test_a_list_design_has_its_treatments_once_each():
 
 @pytest.mark.parametrize(
     ("factors", "design", "words"),
-    [
-        (
-            "{cpu_limit: [1, 2], threads: [1]}",
-            "{kind: paired}",
-            "cpu_limit has 2, threads has 1. Give each as many levels",
-        ),
-        ("{cpu_limit: [0.5], threads: {equals: cpu_limit}}", "{}", "threads is whole, 0 or more"),
-        (
-            "{}",
-            "{kind: list, treatments: [{cpu_limit: 1, threads: 1}, {cpu_limit: 2}]}",
-            "treatments[1] gives no level for threads",
-        ),
-        (
-            "{}",
-            "{kind: list, treatments: [{cpu_limit: -1}]}",
-            "design.treatments[0].cpu_limit is '-1'",
-        ),
-        (
-            "{cpu_limit: {from: 1, to: 900, step: 1}, threads: {from: 1, to: 900, step: 1}}",
-            "{}",
-            "at most 100,000 make sense",
-        ),
-        (
-            "{cpu_limit: {from: 1, to: 500, step: 1}}",
-            "{replicates: 1000}",
-            "500 treatments x 1,001 passes are 500,500 trials",
-        ),
-    ],
-)
+    [("{cpu_limit: [1, 2], threads: [1]}", "{kind: paired}",
+      "cpu_limit has 2, threads has 1. Give each as many levels"),
+     ("{cpu_limit: [0.5], threads: {equals: cpu_limit}}", "{}", "threads is whole, 0 or more"),
+     ("{}", "{kind: list, treatments: [{cpu_limit: 1, threads: 1}, {cpu_limit: 2}]}",
+      "treatments[1] gives no level for threads"),
+     ("{}", "{kind: list, treatments: [{cpu_limit: -1}]}",
+      "design.treatments[0].cpu_limit is '-1'"),
+     ("{cpu_limit: {from: 1, to: 900, step: 1}, threads: {from: 1, to: 900, step: 1}}", "{}",
+      "at most 100,000 make sense"),
+     ("{cpu_limit: {from: 1, to: 500, step: 1}}", "{replicates: 1000}",
+      "500 treatments x 1,001 passes are 500,500 trials")],
+)  # fmt: skip
 def test_a_design_that_makes_no_sense_is_refused(factors, design, words):
     with pytest.raises(StudyError) as refusal:
         plan_of(resolved(factors, design))

@@ -8,14 +8,10 @@ from deadzone.study.response_cells import by_distinct, level_names
 from deadzone.study.scales import level_name
 
 COLUMNS = {
-    "whole": [4, 2, 4, 1],
-    "fractions": [0.25, np.nan, 0.25, np.inf],
-    "words": ["none", None, " Auto", "64MB", ""],
-    "truth": [True, False, True],
-    "mixed": [1, True, 1.0, "1", None],
-    "numbers": [1, 2.5, None],
-    "lists": [[1], [1, 2]],
-}
+    "whole": [4, 2, 4, 1], "fractions": [0.25, np.nan, 0.25, np.inf],
+    "words": ["none", None, " Auto", "64MB", ""], "truth": [True, False, True],
+    "mixed": [1, True, 1.0, "1", None], "numbers": [1, 2.5, None], "lists": [[1], [1, 2]],
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("kind", COLUMNS)

@@ -51,34 +51,25 @@ def test_a_factor_can_equal_another():
 
 @pytest.mark.parametrize(
     ("factor", "words"),
-    [
-        ("4", "a factor is a list of levels, {from, to, step}"),
-        ("[]", "factors.cpu_limit is a list; it must not be empty"),
-        ("{}", "levels is missing"),
-        ("{from: 1, to: 4}", "step is missing"),
-        ("{from: 1, to: 4, step: 0}", "step is 0; it must be greater than 0"),
-        ("{from: 4, to: 1, step: 1}", "to is 1.0, below from"),
-        ("{from: 1, to: .inf, step: 1}", "to is Infinity; it must be a finite number"),
-        ("{from: .nan, to: 4, step: 1}", "from is NaN; it must be a finite number"),
-        ("{from: 0, to: 1, step: 0.00001}", "levels; at most 10,000 make sense"),
-        ("{levels: [1], times: 0}", "times is 0; it must be greater than 0"),
-        (
-            "{levels: [1], times: host_core}",
-            "times is 'host_core'; allowed: host_cores. Did you mean `host_cores`?",
-        ),
-        (
-            "{levels: [1], units: cores}",
-            "Unknown key `factors.cpu_limit.units`. Did you mean `unit`?",
-        ),
-        ("{from: 1, to: 2, step: 1, levels: [1]}", "Unknown key `factors.cpu_limit.levels`"),
-        ("{equals: cpu_limit, times: 2}", "Unknown key `factors.cpu_limit.times`"),
-        ("{equals: nothing}", "`equals` names 'nothing', which is not a factor with levels"),
-        ("{levels: [1, 2], scale: octaves}", "allowed: ratio, interval, words"),
-        ("[.inf]", "Write none where there is no limit"),
-        ("[1" + "0" * 400 + "]", "is larger than 1e+18"),
-        ("[[1]]", "factors.cpu_limit"),
-    ],
-)
+    [("4", "a factor is a list of levels, {from, to, step}"),
+     ("[]", "factors.cpu_limit is a list; it must not be empty"), ("{}", "levels is missing"),
+     ("{from: 1, to: 4}", "step is missing"),
+     ("{from: 1, to: 4, step: 0}", "step is 0; it must be greater than 0"),
+     ("{from: 4, to: 1, step: 1}", "to is 1.0, below from"),
+     ("{from: 1, to: .inf, step: 1}", "to is Infinity; it must be a finite number"),
+     ("{from: .nan, to: 4, step: 1}", "from is NaN; it must be a finite number"),
+     ("{from: 0, to: 1, step: 0.00001}", "levels; at most 10,000 make sense"),
+     ("{levels: [1], times: 0}", "times is 0; it must be greater than 0"),
+     ("{levels: [1], times: host_core}",
+      "times is 'host_core'; allowed: host_cores. Did you mean `host_cores`?"),
+     ("{levels: [1], units: cores}", "Unknown key `factors.cpu_limit.units`. Did you mean `unit`?"),
+     ("{from: 1, to: 2, step: 1, levels: [1]}", "Unknown key `factors.cpu_limit.levels`"),
+     ("{equals: cpu_limit, times: 2}", "Unknown key `factors.cpu_limit.times`"),
+     ("{equals: nothing}", "`equals` names 'nothing', which is not a factor with levels"),
+     ("{levels: [1, 2], scale: octaves}", "allowed: ratio, interval, words"),
+     ("[.inf]", "Write none where there is no limit"),
+     ("[1" + "0" * 400 + "]", "is larger than 1e+18"), ("[[1]]", "factors.cpu_limit")],
+)  # fmt: skip
 def test_what_is_no_factor_is_refused_with_line_and_reason(factor, words):
     with pytest.raises(StudyError) as refusal:
         resolve(study(factor), 4)
@@ -103,11 +94,9 @@ def test_threads_are_whole_or_auto(level):
 
 @pytest.mark.parametrize(
     ("name", "factor", "expected"),
-    [
-        ("threads", "[0, 1, 2]", (0, 1, 2)),
-        ("memory_limit", "[64MiB, 1 GB, none]", (64 * 2**20, 10**9, "none")),
-    ],
-)
+    [("threads", "[0, 1, 2]", (0, 1, 2)),
+     ("memory_limit", "[64MiB, 1 GB, none]", (64 * 2**20, 10**9, "none"))],
+)  # fmt: skip
 def test_threads_may_be_left_to_the_program_and_limits_be_sizes(name, factor, expected):
     assert levels(factor, name=name) == expected
 

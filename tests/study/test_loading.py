@@ -48,124 +48,69 @@ def replaced(old, new):
 
 @pytest.mark.parametrize(
     ("text", "message"),
-    [
-        (
-            replaced("replicates: 3", "replicate: 3"),
-            "file.yaml:8: Unknown key `design.replicate`. Did you mean `replicates`? "
-            "Allowed keys here: kind, treatments, replicates, warmup, rehearsal, seed, timeout_s, "
-            "cooldown_s, batch, until, budget_s.",
-        ),
-        (
-            replaced("design:", "desing:"),
-            "file.yaml:7: Unknown key `desing`. Did you mean `design`?",
-        ),
-        (
-            replaced("  kind: command", "  kind: comand"),
-            "file.yaml:2: workload is 'comand'; allowed: ffmpeg, command, python, disk, load, "
-            "http. Did you mean `command`?",
-        ),
-        (replaced("  kind: command\n", ""), "file.yaml:2: workload.kind is missing."),
-        (replaced('  argv: [xz, "-T{threads}"]\n', ""), "file.yaml:2: workload.argv is missing."),
-        (
-            replaced('[xz, "-T{threads}"]', "xz -T2"),
-            'file.yaml:4: workload.argv is "xz -T2"; it must be a list.',
-        ),
-        (
-            replaced('[xz, "-T{threads}"]', "[]"),
-            "file.yaml:4: workload.argv is a list; it must not be empty.",
-        ),
-        (
-            replaced('"-T{threads}"', '"-T{threads"'),
-            "file.yaml:4: workload.argv[1] is '-T{threads', with a single brace; a placeholder is "
-            "{name}, and braces for the program are doubled: {{ and }}.",
-        ),
-        (
-            replaced("argv:", "clip: {duration_s: 1}\n  argv:"),
-            "file.yaml:4: Unknown key `workload.clip`.",
-        ),
-        (
-            replaced("replicates: 3", "replicates: 5000"),
-            "file.yaml:8: design.replicates is 5000; it must be less than or equal to 1000.",
-        ),
-        (
-            replaced("replicates: 3", "replicates: 0"),
-            "file.yaml:8: design.replicates is 0; it must be greater than or equal to 1.",
-        ),
-        (
-            replaced("replicates: 3", "replicates: many"),
-            'file.yaml:8: design.replicates is "many"; it must be a whole number.',
-        ),
-        (
-            replaced("replicates: 3", "timeout_s: .inf"),
-            "file.yaml:8: design.timeout_s is Infinity; it must be a finite",
-        ),
-        (
-            replaced("replicates: 3", "kind: lists"),
-            "file.yaml:8: design.kind is 'lists'; allowed: factorial, paired, list",
-        ),
-        (
-            replaced("replicates: 3", "kind: list"),
-            "file.yaml:7: design treatments are given for kind: list",
-        ),
-        (
-            replaced("study: good", "study: Not Good"),
-            "file.yaml:1: study is 'Not Good'; it must match ^[a-z0-9]",
-        ),
-        (replaced("study: good\n", ""), "file.yaml: study is missing."),
-        (
-            GOOD + "design: {}\n",
-            "file.yaml: this is not YAML: line 9: the key 'design' stands twice.",
-        ),
-        (
-            replaced("  replicates: 3", "  replicates: 3\n  replicates: 4"),
-            "file.yaml: this is not YAML: line 9: the key 'replicates' stands twice.",
-        ),
-        (
-            replaced("design:\n  replicates: 3", "design: fast"),
-            'file.yaml:7: design is "fast"; it must be a mapping',
-        ),
-        (
-            replaced("  threads: [1, 2]", "  {}"),
-            "file.yaml: the study has no factors: nothing is varied",
-        ),
-        (
-            GOOD + "knob: thread\n",
-            "file.yaml: the study knob is 'thread', which is no factor; factors are threads.",
-        ),
-        (GOOD + "title: [a, b]\n", "file.yaml:9: title is a list; it must be text."),
-        (GOOD + "title: &loop [*loop]\n", "file.yaml:9: title is a list; it must be text."),
-        (GOOD + "? [a, b]\n: 1\n", "file.yaml: this is not YAML: line 9: found unhashable key"),
-        (
-            GOOD + "title: 2026-13-41\n",
-            "file.yaml: this is not YAML: a value cannot be read: month must be in 1..12",
-        ),
-        (GOOD + "title: " + "[" * 3000 + "\n", "file.yaml: this is not YAML"),
-        (
-            GOOD + "title: 'unfinished\n",
-            "file.yaml: this is not YAML: line 10: found unexpected end of stream.",
-        ),
-        (GOOD + "title: \x07\n", "file.yaml: this is not YAML"),
-        (
-            "just words",
-            "file.yaml: a study is a mapping of keys such as study, workload and factors.",
-        ),
-        ("", "file.yaml: a study is a mapping of keys such as study, workload and factors."),
-        (
-            replaced("argv:", "responses: {ratio: {regex: '('}}\n  argv:"),
-            "file.yaml:4: workload.responses.ratio.regex is '(', which is no regular expression: "
-            "missing ), unterminated",
-        ),
-        (
-            replaced("argv:", "responses: {ratio: {json_path: 'a['}}\n  argv:"),
-            "file.yaml:4: workload.responses.ratio.json_path is 'a[', which is no JMESPath",
-        ),
-        (
-            replaced("argv:", "responses: {ratio: {}}\n  argv:"),
-            "file.yaml:4: workload.responses.ratio needs exactly one of regex and json_path.",
-        ),
-        (replaced("argv:", "responses: {Ratio: {regex: x}}\n  argv:"), "Ratio"),
-    ],
-)
+    [(replaced("replicates: 3", "replicate: 3"),
+      "file.yaml:8: Unknown key `design.replicate`. Did you mean `replicates`? "
+      "Allowed keys here: kind, treatments, replicates, warmup, rehearsal, seed, timeout_s, "
+      "cooldown_s, batch, until, budget_s."),
+     (replaced("design:", "desing:"), "file.yaml:7: Unknown key `desing`. Did you mean `design`?"),
+     (replaced("  kind: command", "  kind: comand"),
+      "file.yaml:2: workload is 'comand'; allowed: ffmpeg, command, python, disk, load, "
+      "http. Did you mean `command`?"),
+     (replaced("  kind: command\n", ""), "file.yaml:2: workload.kind is missing."),
+     (replaced('  argv: [xz, "-T{threads}"]\n', ""), "file.yaml:2: workload.argv is missing."),
+     (replaced('[xz, "-T{threads}"]', "xz -T2"),
+      'file.yaml:4: workload.argv is "xz -T2"; it must be a list.'),
+     (replaced('[xz, "-T{threads}"]', "[]"),
+      "file.yaml:4: workload.argv is a list; it must not be empty."),
+     (replaced('"-T{threads}"', '"-T{threads"'),
+      "file.yaml:4: workload.argv[1] is '-T{threads', with a single brace; a placeholder is "
+      "{name}, and braces for the program are doubled: {{ and }}."),
+     (replaced("argv:", "clip: {duration_s: 1}\n  argv:"),
+      "file.yaml:4: Unknown key `workload.clip`."),
+     (replaced("replicates: 3", "replicates: 5000"),
+      "file.yaml:8: design.replicates is 5000; it must be less than or equal to 1000."),
+     (replaced("replicates: 3", "replicates: 0"),
+      "file.yaml:8: design.replicates is 0; it must be greater than or equal to 1."),
+     (replaced("replicates: 3", "replicates: many"),
+      'file.yaml:8: design.replicates is "many"; it must be a whole number.'),
+     (replaced("replicates: 3", "timeout_s: .inf"),
+      "file.yaml:8: design.timeout_s is Infinity; it must be a finite"),
+     (replaced("replicates: 3", "kind: lists"),
+      "file.yaml:8: design.kind is 'lists'; allowed: factorial, paired, list"),
+     (replaced("replicates: 3", "kind: list"),
+      "file.yaml:7: design treatments are given for kind: list"),
+     (replaced("study: good", "study: Not Good"),
+      "file.yaml:1: study is 'Not Good'; it must match ^[a-z0-9]"),
+     (replaced("study: good\n", ""), "file.yaml: study is missing."),
+     (GOOD + "design: {}\n", "file.yaml: this is not YAML: line 9: the key 'design' stands twice."),
+     (replaced("  replicates: 3", "  replicates: 3\n  replicates: 4"),
+      "file.yaml: this is not YAML: line 9: the key 'replicates' stands twice."),
+     (replaced("design:\n  replicates: 3", "design: fast"),
+      'file.yaml:7: design is "fast"; it must be a mapping'),
+     (replaced("  threads: [1, 2]", "  {}"),
+      "file.yaml: the study has no factors: nothing is varied"),
+     (GOOD + "knob: thread\n",
+      "file.yaml: the study knob is 'thread', which is no factor; factors are threads."),
+     (GOOD + "title: [a, b]\n", "file.yaml:9: title is a list; it must be text."),
+     (GOOD + "title: &loop [*loop]\n", "file.yaml:9: title is a list; it must be text."),
+     (GOOD + "? [a, b]\n: 1\n", "file.yaml: this is not YAML: line 9: found unhashable key"),
+     (GOOD + "title: 2026-13-41\n",
+      "file.yaml: this is not YAML: a value cannot be read: month must be in 1..12"),
+     (GOOD + "title: " + "[" * 3000 + "\n", "file.yaml: this is not YAML"),
+     (GOOD + "title: 'unfinished\n",
+      "file.yaml: this is not YAML: line 10: found unexpected end of stream."),
+     (GOOD + "title: \x07\n", "file.yaml: this is not YAML"),
+     ("just words", "file.yaml: a study is a mapping of keys such as study, workload and factors."),
+     ("", "file.yaml: a study is a mapping of keys such as study, workload and factors."),
+     (replaced("argv:", "responses: {ratio: {regex: '('}}\n  argv:"),
+      "file.yaml:4: workload.responses.ratio.regex is '(', which is no regular expression: "
+      "missing ), unterminated"),
+     (replaced("argv:", "responses: {ratio: {json_path: 'a['}}\n  argv:"),
+      "file.yaml:4: workload.responses.ratio.json_path is 'a[', which is no JMESPath"),
+     (replaced("argv:", "responses: {ratio: {}}\n  argv:"),
+      "file.yaml:4: workload.responses.ratio needs exactly one of regex and json_path."),
+     (replaced("argv:", "responses: {Ratio: {regex: x}}\n  argv:"), "Ratio")],
+)  # fmt: skip
 def test_what_is_wrong_is_said_with_its_line(text, message):
     said = refusal(text)
     assert said.startswith(message) or (message == "Ratio" and "Ratio" in said)
@@ -241,22 +186,16 @@ def test_a_folder_of_the_same_name_does_not_hide_a_study(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize(
     ("name", "message"),
-    [
-        (
-            "ffmpeg-cpu-limt",
-            "There is no study 'ffmpeg-cpu-limt'. Did you mean `ffmpeg-cpu-limit`? Known studies:",
-        ),
-        ("quux", "There is no study 'quux'. Known studies:"),
-        (
-            str(STUDIES / "ffmpeg-cpu-limits.yaml"),
-            "no such study file. Did you mean `ffmpeg-cpu-limit.yaml`?",
-        ),
-        ("no/folder/study.yaml", "there is no such study file."),
-        (str(STUDIES), "is a folder; give the study file in it."),
-        ("x" * 300, "There is no study 'xxx"),
-        ("x" * 300 + ".yaml", "there is no such study file"),
-    ],
-)
+    [("ffmpeg-cpu-limt",
+      "There is no study 'ffmpeg-cpu-limt'. Did you mean `ffmpeg-cpu-limit`? Known studies:"),
+     ("quux", "There is no study 'quux'. Known studies:"),
+     (str(STUDIES / "ffmpeg-cpu-limits.yaml"),
+      "no such study file. Did you mean `ffmpeg-cpu-limit.yaml`?"),
+     ("no/folder/study.yaml", "there is no such study file."),
+     (str(STUDIES), "is a folder; give the study file in it."),
+     ("x" * 300, "There is no study 'xxx"),
+     ("x" * 300 + ".yaml", "there is no such study file")],
+)  # fmt: skip
 def test_a_study_that_is_not_there_is_named_with_the_nearest(name, message):
     with pytest.raises(StudyError) as refused:
         find_study(name, (STUDIES,))
@@ -380,17 +319,12 @@ profiles: {profiler: py-spy, PROFILES}
 
 @pytest.mark.parametrize(
     ("keys", "says"),
-    [
-        ("causes: {a: b}", "profiles has causes, which is gone: give them to the report"),
-        ("rule: shapley", "profiles has rule, which is gone"),
-        ("change: {alone: {a: 3}}", "profiles.change has alone, which is gone"),
-        ("load: {column: n, unit: stream, project_to: 9}", "give it to the report: -p project_to"),
-        (
-            "kinds: [cpu]}\ngates: {wall_s: {margin: 0.1}",
-            "the study has gates, which is gone: write",
-        ),
-    ],
-)
+    [("causes: {a: b}", "profiles has causes, which is gone: give them to the report"),
+     ("rule: shapley", "profiles has rule, which is gone"),
+     ("change: {alone: {a: 3}}", "profiles.change has alone, which is gone"),
+     ("load: {column: n, unit: stream, project_to: 9}", "give it to the report: -p project_to"),
+     ("kinds: [cpu]}\ngates: {wall_s: {margin: 0.1}", "the study has gates, which is gone: write")],
+)  # fmt: skip
 def test_a_key_that_is_gone_is_refused_with_what_to_do_and_left_out_of_a_stored_study(keys, says):
     text = GONE.replace("PROFILES", keys)
     with pytest.raises(StudyError, match=says):

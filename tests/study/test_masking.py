@@ -8,23 +8,17 @@ from deadzone.study.masking import masked
 
 @pytest.mark.parametrize(
     ("text", "clean"),
-    [
-        ("http://user:pass@host:80/x", "http://***@host:80/x"),
-        ("https://token@host/", "https://***@host/"),
-        ("https://user:p@ss@host/", "https://***@host/"),
-        (
-            "cannot reach ftp://a:b@c and http://d:e@f.",
-            "cannot reach ftp://***@c and http://***@f.",
-        ),
-        ("http://h/?a=1&access_token=abc&b=2", "http://h/?a=1&access_token=***&b=2"),
-        ("http://h/?X-Amz-Signature=ff00#top", "http://h/?X-Amz-Signature=***#top"),
-        ("http://h/?api_key=1&password=2", "http://h/?api_key=***&password=***"),
-        ("curl -H 'Authorization: Bearer abc'", "curl -H 'Authorization: ***'"),
-        ("http://host/path@2x.png?size=3", "http://host/path@2x.png?size=3"),
-        ("me@example.org wrote to http://host/", "me@example.org wrote to http://host/"),
-        ("{service_url}/frames?monkey=1", "{service_url}/frames?monkey=1"),
-    ],
-)
+    [("http://user:pass@host:80/x", "http://***@host:80/x"),
+     ("https://token@host/", "https://***@host/"), ("https://user:p@ss@host/", "https://***@host/"),
+     ("cannot reach ftp://a:b@c and http://d:e@f.", "cannot reach ftp://***@c and http://***@f."),
+     ("http://h/?a=1&access_token=abc&b=2", "http://h/?a=1&access_token=***&b=2"),
+     ("http://h/?X-Amz-Signature=ff00#top", "http://h/?X-Amz-Signature=***#top"),
+     ("http://h/?api_key=1&password=2", "http://h/?api_key=***&password=***"),
+     ("curl -H 'Authorization: Bearer abc'", "curl -H 'Authorization: ***'"),
+     ("http://host/path@2x.png?size=3", "http://host/path@2x.png?size=3"),
+     ("me@example.org wrote to http://host/", "me@example.org wrote to http://host/"),
+     ("{service_url}/frames?monkey=1", "{service_url}/frames?monkey=1")],
+)  # fmt: skip
 def test_secrets_go_and_the_rest_stays(text, clean):
     assert masked(text) == clean
     assert masked(clean) == clean

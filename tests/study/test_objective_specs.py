@@ -34,20 +34,16 @@ def test_a_bound_may_have_a_unit_of_its_own():
 
 @pytest.mark.parametrize(
     ("objectives", "said"),
-    [
-        (
-            "{latency_mean_ms: {at_most: 3 MB}}",
-            "latency_mean_ms is not measured in 'mb'; write the bound in ms",
-        ),
-        ("{latency_mean_ms: {at_most: '40'}}", "40 of what"),
-        ("{latency_mean_ms: {at_most: 40, at_least: 3}}", "exactly one"),
-        ("{latency_mean_ms: {}}", "exactly one"),
-        ("{pool_size: {at_least: 2}, latency_mean_ms: {at_most: 40}}", "the knob"),
-        ("{rate: {at_most: 2}, latency_mean_ms: {at_most: 40}}", "give at_least"),
-        ("{rate: {at_least: 150}}", "no objectives to meet"),
-        ("{latency_mean_ms: {at_most: fast}}", "at_most"),
-    ],
-)
+    [("{latency_mean_ms: {at_most: 3 MB}}",
+      "latency_mean_ms is not measured in 'mb'; write the bound in ms"),
+     ("{latency_mean_ms: {at_most: '40'}}", "40 of what"),
+     ("{latency_mean_ms: {at_most: 40, at_least: 3}}", "exactly one"),
+     ("{latency_mean_ms: {}}", "exactly one"),
+     ("{pool_size: {at_least: 2}, latency_mean_ms: {at_most: 40}}", "the knob"),
+     ("{rate: {at_most: 2}, latency_mean_ms: {at_most: 40}}", "give at_least"),
+     ("{rate: {at_least: 150}}", "no objectives to meet"),
+     ("{latency_mean_ms: {at_most: fast}}", "at_most")],
+)  # fmt: skip
 def test_objectives_that_mean_nothing_are_refused(objectives, said):
     with pytest.raises(StudyError, match=said):
         parsed(objectives)

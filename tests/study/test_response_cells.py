@@ -56,11 +56,9 @@ def test_a_frame_and_the_command_read_them_alike(deadzone, tmp_path):
 
 @pytest.mark.parametrize(
     ("cells", "words"),
-    [
-        (["4 s", "fast"], "1 values of 'y' are not numbers, the first is 'fast' in data row 2"),
-        (["4 s", "3 MB"], "2 values of 'y' are not numbers, the first is '4 s' in data row 1"),
-    ],
-)
+    [(["4 s", "fast"], "1 values of 'y' are not numbers, the first is 'fast' in data row 2"),
+     (["4 s", "3 MB"], "2 values of 'y' are not numbers, the first is '4 s' in data row 1")],
+)  # fmt: skip
 def test_a_cell_that_cannot_be_read_is_refused_with_its_row(cells, words):
     frame = pd.DataFrame({"n": range(1, 3), "y": cells})
     assert with_numbers(frame, "y") is frame

@@ -77,19 +77,14 @@ def test_a_container_needs_an_image_and_may_start_by_itself():
 
 @pytest.mark.parametrize(
     ("more", "words"),
-    [
-        ("environments: {a: {url: 'host:80'}}\n", "must match"),
-        ("environments: {a: {url: 'http://a', service: {url: 'http://b'}}}\n", "two URLs"),
-        ("environments: {'A b': {}}\n", "must match"),
-        ("environments: {a: {target: {cpu_limit: 0}}}\n", "positive number of cores"),
-        ("environments: {a: {target: {memory_limit: -1}}}\n", "a size such as 64MiB"),
-        (
-            "environments: {a: {}}\nfactors: {environment: [b]}\n",
-            "of its environments. They are `a`",
-        ),
-        ("environments: {a: {}}\nanalysis: guess\n", "allowed: phases"),
-    ],
-)
+    [("environments: {a: {url: 'host:80'}}\n", "must match"),
+     ("environments: {a: {url: 'http://a', service: {url: 'http://b'}}}\n", "two URLs"),
+     ("environments: {'A b': {}}\n", "must match"),
+     ("environments: {a: {target: {cpu_limit: 0}}}\n", "positive number of cores"),
+     ("environments: {a: {target: {memory_limit: -1}}}\n", "a size such as 64MiB"),
+     ("environments: {a: {}}\nfactors: {environment: [b]}\n", "of its environments. They are `a`"),
+     ("environments: {a: {}}\nanalysis: guess\n", "allowed: phases")],
+)  # fmt: skip
 def test_what_makes_no_sense_is_refused(more, words):
     with pytest.raises(StudyError, match=words):
         study(more)

@@ -124,44 +124,29 @@ def test_any_exit_code_is_written_down():
 
 @pytest.mark.parametrize(
     ("command", "asked", "said"),
-    [
-        (
-            ("xz", "-T{thread}"),
-            {"lists": [("threads", "1,2")]},
-            r"\{thread\} stands in the command.*`threads`",
-        ),
-        (
-            ("xz", "-T{threads}"),
-            {"lists": [("threads", "1"), ("level", "1,2")]},
-            "level stands nowhere in the command",
-        ),
-        (("xz",), {}, "Nothing is varied"),
-        (
-            ("seq {n} | sort",),
-            {"lists": [("n", "1,2")]},
-            r"'\|' means something to a shell only: add `--shell",
-        ),
-        (("seq {n}; sort",), {"lists": [("n", "1,2")]}, "';' means"),
-        (("seq", "{n}", ">", "x"), {"lists": [("n", "1,2")]}, "'>' means"),
-        (("xz", "{n}"), {"lists": [("n", "1,,2")]}, "a level is empty"),
-        (("xz", "{n}"), {"lists": [("n", "8..1")]}, "a range begins above 0 and ends higher"),
-        (("xz", "{n}"), {"lists": [("n", "1")], "scans": [("n", "1", "2")]}, "n is given twice"),
-        (
-            ("xz", "{n}"),
-            {"scans": [("n", "1", "x")]},
-            "-P n 1 x -D 1: could not convert string to float: 'x'",
-        ),
-        (("xz", "{n}"), {"lists": [("n", "1,2")], "steps": ["2"]}, "-D 2 has no `-P NAME"),
-        (("xz", "{n}"), {"lists": [("n", "1-8")]}, r"or `1\.\.8`"),
-        (("xz",), {"memory_limit": "64M..1GiB"}, "memory_limit 64M..1GiB: is '64M'; a size is"),
-        (("xz", "{n-1}"), {"lists": [("n-1", "1,2")]}, "write letters, digits and _"),
-        (("A=1 B={n} node",), {"lists": [("n", "1,2")]}, "'A=1' means something to a shell only"),
-        (("xz", "{n}"), {"lists": [("n=1,2", "xz")]}, "levels apart from it: `-L threads 1,2,4`"),
-        (("xz", "{n}"), {"lists": [("n", "1 2 4")]}, "write `1,2,4` or"),
-        (("ulimit", "-v", "{n}"), {"lists": [("n", "1,2")]}, "'ulimit' means something to a shell"),
-        (("xz '{n}",), {"lists": [("n", "1,2")]}, "cannot be read: no closing quotation"),
-    ],
-)
+    [(("xz", "-T{thread}"), {"lists": [("threads", "1,2")]},
+      r"\{thread\} stands in the command.*`threads`"),
+     (("xz", "-T{threads}"), {"lists": [("threads", "1"), ("level", "1,2")]},
+      "level stands nowhere in the command"), (("xz",), {}, "Nothing is varied"),
+     (("seq {n} | sort",), {"lists": [("n", "1,2")]},
+      r"'\|' means something to a shell only: add `--shell"),
+     (("seq {n}; sort",), {"lists": [("n", "1,2")]}, "';' means"),
+     (("seq", "{n}", ">", "x"), {"lists": [("n", "1,2")]}, "'>' means"),
+     (("xz", "{n}"), {"lists": [("n", "1,,2")]}, "a level is empty"),
+     (("xz", "{n}"), {"lists": [("n", "8..1")]}, "a range begins above 0 and ends higher"),
+     (("xz", "{n}"), {"lists": [("n", "1")], "scans": [("n", "1", "2")]}, "n is given twice"),
+     (("xz", "{n}"), {"scans": [("n", "1", "x")]},
+      "-P n 1 x -D 1: could not convert string to float: 'x'"),
+     (("xz", "{n}"), {"lists": [("n", "1,2")], "steps": ["2"]}, "-D 2 has no `-P NAME"),
+     (("xz", "{n}"), {"lists": [("n", "1-8")]}, r"or `1\.\.8`"),
+     (("xz",), {"memory_limit": "64M..1GiB"}, "memory_limit 64M..1GiB: is '64M'; a size is"),
+     (("xz", "{n-1}"), {"lists": [("n-1", "1,2")]}, "write letters, digits and _"),
+     (("A=1 B={n} node",), {"lists": [("n", "1,2")]}, "'A=1' means something to a shell only"),
+     (("xz", "{n}"), {"lists": [("n=1,2", "xz")]}, "levels apart from it: `-L threads 1,2,4`"),
+     (("xz", "{n}"), {"lists": [("n", "1 2 4")]}, "write `1,2,4` or"),
+     (("ulimit", "-v", "{n}"), {"lists": [("n", "1,2")]}, "'ulimit' means something to a shell"),
+     (("xz '{n}",), {"lists": [("n", "1,2")]}, "cannot be read: no closing quotation")],
+)  # fmt: skip
 def test_what_cannot_be_meant_is_said_in_a_sentence(command, asked, said):
     with pytest.raises(StudyError, match=said) as error:
         study_of_line(command, asked, 2)

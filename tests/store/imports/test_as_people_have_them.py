@@ -90,14 +90,10 @@ Requests/sec:      1.18
 
 
 PRINTED = {
-    "wrk": "wrk_latency.txt",
-    "pgbench": "pgbench_select.txt",
-    "sysbench": "sysbench_cpu.txt",
-    "redis-benchmark": "redis_benchmark.txt",
-    "go-bench": "go_bench.txt",
-    "criterion": "criterion.txt",
-    "gnu-time": "gnu_time.txt",
-}
+    "wrk": "wrk_latency.txt", "pgbench": "pgbench_select.txt", "sysbench": "sysbench_cpu.txt",
+    "redis-benchmark": "redis_benchmark.txt", "go-bench": "go_bench.txt",
+    "criterion": "criterion.txt", "gnu-time": "gnu_time.txt",
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("tool", PRINTED)
@@ -161,12 +157,10 @@ def test_a_run_of_perf_stat_that_was_cut_off_is_failed(deadzone, tmp_path):
 
 @pytest.mark.parametrize(
     "text",
-    [
-        " Performance counter stats for 'system wide':\n\nCPU0   1,234   cycles\nCPU1  9  cycles\n",
-        '{"cpu" : "0", "counter-value" : "9.0", "unit" : "", "event" : "cycles"}\n',
-        "S0-D0-C0,2,9,,cycles,1,100.00,,\n",
-    ],
-)
+    [" Performance counter stats for 'system wide':\n\nCPU0   1,234   cycles\nCPU1  9  cycles\n",
+     '{"cpu" : "0", "counter-value" : "9.0", "unit" : "", "event" : "cycles"}\n',
+     "S0-D0-C0,2,9,,cycles,1,100.00,,\n"],
+)  # fmt: skip
 def test_counters_of_single_cores_are_no_runs(tmp_path, text):
     with pytest.raises(FormatError, match="write it without -A"):
         imported("perf-stat", written(tmp_path, text))
@@ -282,16 +276,14 @@ def test_percentiles_that_locust_was_not_asked_for_are_missing(tmp_path):
 
 @pytest.mark.parametrize(
     ("tool", "text", "words"),
-    [
-        ("jmh", "Benchmark  Mode  Cnt  Score\nA  thrpt  5  1.2\n", "written with -rf json"),
-        ("oha", "Summary:\n  Success rate: 100.00%\n", "written with --output-format json"),
-        ("pytest-benchmark", "---- benchmark: 2 tests ----\n", "written with --benchmark-json"),
-        ("google-benchmark", "Benchmark  Time  CPU\n", "written with --benchmark_out=FILE"),
-        ("fio", "fio-3.33\nStarting 1 process\n", "written with --output-format=json"),
-        ("locust", "Type  Name  # reqs\n", "written with --csv PREFIX"),
-        ("criterion", '{"mean": {"point_estimate": 1.5}}', "write it with `cargo bench"),
-    ],
-)
+    [("jmh", "Benchmark  Mode  Cnt  Score\nA  thrpt  5  1.2\n", "written with -rf json"),
+     ("oha", "Summary:\n  Success rate: 100.00%\n", "written with --output-format json"),
+     ("pytest-benchmark", "---- benchmark: 2 tests ----\n", "written with --benchmark-json"),
+     ("google-benchmark", "Benchmark  Time  CPU\n", "written with --benchmark_out=FILE"),
+     ("fio", "fio-3.33\nStarting 1 process\n", "written with --output-format=json"),
+     ("locust", "Type  Name  # reqs\n", "written with --csv PREFIX"),
+     ("criterion", '{"mean": {"point_estimate": 1.5}}', "write it with `cargo bench")],
+)  # fmt: skip
 def test_a_refusal_says_how_to_write_what_is_read(tmp_path, tool, text, words):
     with pytest.raises(FormatError, match=words):
         imported(tool, written(tmp_path, text))

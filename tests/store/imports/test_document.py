@@ -10,34 +10,18 @@ from deadzone.store.imports.registry import FORMATS
 from store.imports.samples import FOLDER, imported, sample
 
 SAMPLES = [
-    ("hyperfine", "hyperfine.json"),
-    ("fio", "fio_randrw_4k.json"),
-    ("k6", "k6_summary_export.json"),
-    ("locust", "locust_stats.csv"),
-    ("locust", "locust_json.json"),
-    ("oha", "oha_q200.json"),
-    ("wrk", "wrk_latency.txt"),
-    ("hey", "hey.csv"),
-    ("jmeter", "jmeter.csv"),
-    ("pgbench", "pgbench_rate.txt"),
-    ("sysbench", "sysbench_cpu.txt"),
-    ("redis-benchmark", "redis_benchmark.txt"),
-    ("redis-benchmark", "redis_benchmark.csv"),
-    ("go-bench", "go_bench.txt"),
-    ("pytest-benchmark", "pytest_benchmark.json"),
-    ("pyperf", "pyperf.json"),
-    ("google-benchmark", "google_benchmark.json"),
-    ("criterion", "criterion.txt"),
-    ("jmh", "jmh.json"),
-    ("vegeta", "vegeta.json"),
-    ("perf-stat", "perf_stat.ndjson"),
-    ("gnu-time", "gnu_time.txt"),
-    ("llama-bench", "llama_bench.json"),
-    ("iperf3", "iperf3.json"),
-    ("vllm-bench", "vllm_bench.json"),
-    ("gatling", "gatling.json"),
-    ("ycsb", "ycsb.txt"),
-]
+    ("hyperfine", "hyperfine.json"), ("fio", "fio_randrw_4k.json"),
+    ("k6", "k6_summary_export.json"), ("locust", "locust_stats.csv"),
+    ("locust", "locust_json.json"), ("oha", "oha_q200.json"), ("wrk", "wrk_latency.txt"),
+    ("hey", "hey.csv"), ("jmeter", "jmeter.csv"), ("pgbench", "pgbench_rate.txt"),
+    ("sysbench", "sysbench_cpu.txt"), ("redis-benchmark", "redis_benchmark.txt"),
+    ("redis-benchmark", "redis_benchmark.csv"), ("go-bench", "go_bench.txt"),
+    ("pytest-benchmark", "pytest_benchmark.json"), ("pyperf", "pyperf.json"),
+    ("google-benchmark", "google_benchmark.json"), ("criterion", "criterion.txt"),
+    ("jmh", "jmh.json"), ("vegeta", "vegeta.json"), ("perf-stat", "perf_stat.ndjson"),
+    ("gnu-time", "gnu_time.txt"), ("llama-bench", "llama_bench.json"), ("iperf3", "iperf3.json"),
+    ("vllm-bench", "vllm_bench.json"), ("gatling", "gatling.json"), ("ycsb", "ycsb.txt"),
+]  # fmt: skip
 
 ODD = ["", "null", "{}", "[]", "-1", "1e999", "NaN", '"x"', "9" * 400]
 ODD += ["\x00", "é", "true", ",", "\n", "}", '"']

@@ -51,12 +51,10 @@ def test_each_run_that_begins_in_a_text_is_a_row(tool, data, tmp_path):
 
 
 DOCUMENTS = {
-    "vegeta": "vegeta.json",
-    "fio": "fio_seqw_direct_4k.json",
-    "pytest-benchmark": "pytest_benchmark.json",
-    "google-benchmark": "google_benchmark.json",
+    "vegeta": "vegeta.json", "fio": "fio_seqw_direct_4k.json",
+    "pytest-benchmark": "pytest_benchmark.json", "google-benchmark": "google_benchmark.json",
     "jmh": "jmh.json",
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("tool", DOCUMENTS)

@@ -12,60 +12,40 @@ from deadzone.store.imports.text_format import TextFormat
 from store.imports.samples import imported, sample, written
 
 FIRST_ROWS = {
-    "pgbench": (
-        "pgbench_select.txt",
-        {"achieved_rate": 1714.597008, "latency_mean_ms": 2.333, "client_connections": 4},
-    ),
-    "sysbench": (
-        "sysbench_memory.txt",
-        {"achieved_rate": 772101.66, "throughput_bytes_s": 754.01 * 2**20},
-    ),
-    "redis-benchmark": (
-        "redis_benchmark.txt",
-        {"test": "SET", "achieved_rate": 11897.68, "latency_p95_ms": 4.103},
-    ),
-    "go-bench": (
-        "go_bench.txt",
-        {"n": 100, "gomaxprocs": 2, "time_per_call_s": 38060e-9, "allocated_bytes": 896},
-    ),
+    "pgbench": ("pgbench_select.txt",
+                {"achieved_rate": 1714.597008, "latency_mean_ms": 2.333, "client_connections": 4}),
+    "sysbench": ("sysbench_memory.txt",
+                 {"achieved_rate": 772101.66, "throughput_bytes_s": 754.01 * 2**20}),
+    "redis-benchmark": ("redis_benchmark.txt",
+                        {"test": "SET", "achieved_rate": 11897.68, "latency_p95_ms": 4.103}),
+    "go-bench": ("go_bench.txt",
+                 {"n": 100, "gomaxprocs": 2, "time_per_call_s": 38060e-9, "allocated_bytes": 896}),
     "pytest-benchmark": ("pytest_benchmark.json", {"benchmark": "test_b.py::test_sort"}),
     "pyperf": ("pyperf.json", {"calls": 20, "time_per_call_s": 0.0001734508197264617}),
-    "google-benchmark": (
-        "google_benchmark.json",
-        {"time_per_call_s": 1.9513285982372177e-05, "calls": 80998},
-    ),
+    "google-benchmark": ("google_benchmark.json",
+                         {"time_per_call_s": 1.9513285982372177e-05, "calls": 80998}),
     "jmh": ("jmh.json", {"benchmark": "b.B.fill", "n": 100, "achieved_rate": 220991.55788495837}),
-    "criterion": (
-        "criterion.txt",
-        {"benchmark": "sort 1000", "time_per_call_s": 76.897e-6, "time_per_call_low_s": 67.389e-6},
-    ),
-    "vegeta": (
-        "vegeta.json",
-        {"latency_p99_ms": 5.141293, "wall_s": 2.980656679, "success_share": 1},
-    ),
-    "perf-stat": (
-        "perf_stat.ndjson",
-        {"task_clock_s": 0.938390674, "context_switches": 404, "page_faults": 11268},
-    ),
-    "llama-bench": (
-        "llama_bench.json",
-        {"achieved_rate": 7100.002165, "wall_s": 0.07213564, "threads": 8, "prompt_tokens": 512},
-    ),
-    "iperf3": (
-        "iperf3.json",
-        {"throughput_bytes_s": 232953986.6989724, "streams": 1, "retransmits": 1154},
-    ),
-    "vllm-bench": (
-        "vllm_bench.json",
-        {"max_concurrency": 32, "achieved_rate": 0.2121, "mean_ttft_ms": 7279.56, "wall_s": 150.87},
-    ),
-    "gatling": (
-        "gatling.json",
-        {"requests": 446069, "errors": 29, "latency_p99_ms": 827, "achieved_rate": 743.448},
-    ),
+    "criterion": ("criterion.txt",
+                  {"benchmark": "sort 1000", "time_per_call_s": 76.897e-6,
+                   "time_per_call_low_s": 67.389e-6}),
+    "vegeta": ("vegeta.json",
+               {"latency_p99_ms": 5.141293, "wall_s": 2.980656679, "success_share": 1}),
+    "perf-stat": ("perf_stat.ndjson",
+                  {"task_clock_s": 0.938390674, "context_switches": 404, "page_faults": 11268}),
+    "llama-bench": ("llama_bench.json",
+                    {"achieved_rate": 7100.002165, "wall_s": 0.07213564, "threads": 8,
+                     "prompt_tokens": 512}),
+    "iperf3": ("iperf3.json",
+               {"throughput_bytes_s": 232953986.6989724, "streams": 1, "retransmits": 1154}),
+    "vllm-bench": ("vllm_bench.json",
+                   {"max_concurrency": 32, "achieved_rate": 0.2121, "mean_ttft_ms": 7279.56,
+                    "wall_s": 150.87}),
+    "gatling": ("gatling.json",
+                {"requests": 446069, "errors": 29, "latency_p99_ms": 827,
+                 "achieved_rate": 743.448}),
     "ycsb": ("ycsb.txt", {"wall_s": 20.892, "read_p99_ms": 7.0, "requests": 1_000_000}),
     "gnu-time": ("gnu_time.txt", {"wall_s": 13.13, "user_s": 0.95, "max_rss_bytes": 30140 * 1024}),
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("tool", FIRST_ROWS)
@@ -126,23 +106,16 @@ def test_an_unknown_unit_is_said(tmp_path):
 
 @pytest.mark.parametrize(
     ("tool", "text", "expected"),
-    [
-        (
-            "pgbench",
-            "transaction type: TPC-B (sort of)\nlatency average: 9.188 ms\ntps = 108.830105\n",
-            {"latency_mean_ms": 9.188},
-        ),
-        (
-            "sysbench",
-            "sysbench 0.5:  multi-threaded system evaluation benchmark\nNumber of threads: 8\n"
-            "    total time:  60.0207s\n    total number of events:  35517\n"
-            "         approx.  99 percentile:              27.20ms\n",
-            {"latency_p99_ms": 27.20, "requests": 35517},
-        ),
-        ("go-bench", "BenchmarkMutex  200  9787629 ns/op\n", {"gomaxprocs": 1}),
-        ("go-bench", "BenchmarkMutex-16  200  9787629 ns/op\n", {"gomaxprocs": 16}),
-    ],
-)
+    [("pgbench", "transaction type: TPC-B (sort of)\nlatency average: 9.188 ms\ntps = 108.830105\n",
+      {"latency_mean_ms": 9.188}),
+     ("sysbench",
+      "sysbench 0.5:  multi-threaded system evaluation benchmark\nNumber of threads: 8\n"
+      "    total time:  60.0207s\n    total number of events:  35517\n"
+      "         approx.  99 percentile:              27.20ms\n",
+      {"latency_p99_ms": 27.20, "requests": 35517}),
+     ("go-bench", "BenchmarkMutex  200  9787629 ns/op\n", {"gomaxprocs": 1}),
+     ("go-bench", "BenchmarkMutex-16  200  9787629 ns/op\n", {"gomaxprocs": 16})],
+)  # fmt: skip
 def test_labels_of_other_versions_are_read(tmp_path, tool, text, expected):
     path = written(tmp_path, text, "result.txt")
     row = imported(tool, path).iloc[0]

@@ -23,15 +23,13 @@ def read(tmp_path, text):
 
 @pytest.mark.parametrize(
     "text",
-    [
-        TEXT,
-        TEXT.replace("0.31", "0,31").replace("1,044", "1\u202f044"),
-        TEXT.replace("0.31", "0,31").replace("1,044", "1.044"),
-        "0.31,msec,task-clock,306721,100.00,0.512,CPUs\n1044,,page-faults,306721,,,\n",
-        "0,31/msec/task-clock/306721/100,00/0/CPUs utilized\n1044//page-faults:u/306721///\n",
-        "0,310000;msec;task-clock;306721;100,00;;\n1044;;page-faults;306721;100,00;;\n",
-    ],
-)
+    [TEXT,
+     TEXT.replace("0.31", "0,31").replace("1,044", "1\u202f044"),
+     TEXT.replace("0.31", "0,31").replace("1,044", "1.044"),
+     "0.31,msec,task-clock,306721,100.00,0.512,CPUs\n1044,,page-faults,306721,,,\n",
+     "0,31/msec/task-clock/306721/100,00/0/CPUs utilized\n1044//page-faults:u/306721///\n",
+     "0,310000;msec;task-clock;306721;100,00;;\n1044;;page-faults;306721;100,00;;\n"],
+)  # fmt: skip
 def test_each_form_tells_the_same(tmp_path, text):
     row = read(tmp_path, text).iloc[0]
     assert (row["task_clock_s"], row["page_faults"]) == (0.00031, 1044)
@@ -46,12 +44,10 @@ def test_the_text_tells_command_and_time_and_each_run_is_a_row(tmp_path):
 
 @pytest.mark.parametrize(
     ("text", "words"),
-    [
-        ("hello\n", "write it with `perf stat -j"),
-        ("#           time             counts unit events\n", "without -I"),
-        ('{"counter-value" : "938', "was it cut off"),
-    ],
-)
+    [("hello\n", "write it with `perf stat -j"),
+     ("#           time             counts unit events\n", "without -I"),
+     ('{"counter-value" : "938', "was it cut off")],
+)  # fmt: skip
 def test_others_are_refused_with_what_to_write(tmp_path, text, words):
     with pytest.raises(FormatError, match=words):
         read(tmp_path, text)

@@ -42,15 +42,13 @@ def test_the_largest_number_of_nanoseconds_is_no_latency(tmp_path):
 
 @pytest.mark.parametrize(
     ("row", "missing"),
-    [
-        ({"latency_min_ms": 90.0, "latency_p50_ms": 2.0, "latency_max_ms": 8.0}, "latency_min_ms"),
-        ({"latency_p50_ms": 50.0, "latency_p99_ms": 9.0, "latency_max_ms": 60.0}, None),
-        ({"latency_mean_ms": 50.0, "latency_max_ms": 9.0}, "latency_mean_ms"),
-        ({"latency_p50_ms": -1.0, "latency_max_ms": 9.0}, "latency_p50_ms"),
-        ({"requests": 5, "achieved_rate": 0.0}, "achieved_rate"),
-        ({"latency_p99_ms": 110.0, "latency_max_ms": 107.0}, ""),
-    ],
-)
+    [({"latency_min_ms": 90.0, "latency_p50_ms": 2.0, "latency_max_ms": 8.0}, "latency_min_ms"),
+     ({"latency_p50_ms": 50.0, "latency_p99_ms": 9.0, "latency_max_ms": 60.0}, None),
+     ({"latency_mean_ms": 50.0, "latency_max_ms": 9.0}, "latency_mean_ms"),
+     ({"latency_p50_ms": -1.0, "latency_max_ms": 9.0}, "latency_p50_ms"),
+     ({"requests": 5, "achieved_rate": 0.0}, "achieved_rate"),
+     ({"latency_p99_ms": 110.0, "latency_max_ms": 107.0}, "")],
+)  # fmt: skip
 def test_figures_that_cannot_be_are_missing(row, missing):
     (kept,), said = plausible([row])
     gone = [name for name in row if kept[name] is None]

@@ -54,13 +54,9 @@ def test_headings_tell_runs_apart_and_a_warm_up_is_marked(tmp_path):
 
 @pytest.mark.parametrize(
     ("above", "heading"),
-    [
-        ("$ pgbench -c 4 -T 60 bench", "$ pgbench -c 4 -T 60 bench"),
-        ("## web-01", "web-01"),
-        ("web-01:", "web-01"),
-        ("web-01\nstarting vacuum...end.", "web-01"),
-    ],
-)
+    [("$ pgbench -c 4 -T 60 bench", "$ pgbench -c 4 -T 60 bench"), ("## web-01", "web-01"),
+     ("web-01:", "web-01"), ("web-01\nstarting vacuum...end.", "web-01")],
+)  # fmt: skip
 def test_a_heading_is_what_somebody_put_above_a_run(tmp_path, above, heading):
     run = sample("pgbench_select.txt").read_text()
     table = imported("pgbench", written(tmp_path, f"{run}{above}\n{run}"))

@@ -66,12 +66,9 @@ def test_several_tests_in_one_file_are_several_rows(tmp_path):
 
 @pytest.mark.parametrize(
     ("text", "message"),
-    [
-        (TEXT[:200], "was cut off"),
-        ("hello", "write it with `wrk --latency"),
-        (TEXT.replace("20.03s", "20.03x"), "known where a time stands"),
-    ],
-)
+    [(TEXT[:200], "was cut off"), ("hello", "write it with `wrk --latency"),
+     (TEXT.replace("20.03s", "20.03x"), "known where a time stands")],
+)  # fmt: skip
 def test_other_and_cut_texts_are_refused(tmp_path, text, message):
     with pytest.raises(FormatError, match=message):
         imported("wrk", written(tmp_path, text))
