@@ -87,19 +87,15 @@ def test_six_claims_guard_a_study_that_is_run_twice_and_broken_in_between(
     for path in (ROOT / "notebooks").glob("*.ipynb"):
         shutil.copy(path, home / "notebooks")
     promises = [
-        {
-            "name": "quarter",
-            "better": {"at": {"pause": 0.1}, "than": {"pause": 1.6}, "by_at_least": 2},
-        },
+        {"name": "quarter",
+         "better": {"at": {"pause": 0.1}, "than": {"pause": 1.6}, "by_at_least": 2}},
         {"name": "best", "best": {"pause": 0.1}},
         {"name": "short", "holds": {"wall_s": {"at_most": 0.6}}, "at": {"pause": 0.1}},
         {"name": "no-worse", "not_worse": {"by_at_most": 0.05}, "from": 1.6, "to": 0.2},
-        {
-            "name": "half",
-            "better": {"at": {"pause": 0.2}, "than": {"pause": 1.6}, "by_at_least": 2},
-        },
+        {"name": "half",
+         "better": {"at": {"pause": 0.2}, "than": {"pause": 1.6}, "by_at_least": 2}},
         {"name": "outside", "cannot_be_judged": "nobody counted packets"},
-    ]
+    ]  # fmt: skip
     study(claims=promises, workload=BREAKABLE)
 
     def judged(command, *options):

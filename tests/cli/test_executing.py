@@ -57,14 +57,9 @@ def on_a_terminal(answer, strange, home, tmp_path):
     environment = {**os.environ, "XDG_STATE_HOME": str(tmp_path / "state"), "TERM": "dumb"}
     command = [sys.executable, "-m", "deadzone.cli.main", "sweep", str(strange)]
     process = subprocess.Popen(
-        command,
-        cwd=home,
-        env=environment,
-        stdin=slave,
-        stdout=slave,
-        stderr=slave,
+        command, cwd=home, env=environment, stdin=slave, stdout=slave, stderr=slave,
         start_new_session=True,
-    )
+    )  # fmt: skip
     os.close(slave)
     os.write(master, answer)
     shown = b""

@@ -17,16 +17,9 @@ def test_three_fio_files_are_imported_and_fitted(deadzone, tmp_path):
     assert (said.code, said.out.split(":")[1].split(",")[0]) == (0, " 3 rows")
     assert "clat" in said.err
     fitted = deadzone(
-        "fit",
-        table,
-        "--knob",
-        "block_size",
-        "--response",
-        "throughput_bytes_s",
-        "--goal",
-        "max",
+        "fit", table, "--knob", "block_size", "--response", "throughput_bytes_s", "--goal", "max",
         "--json",
-    )
+    )  # fmt: skip
     document = json.loads(fitted.out)
     assert document["n_levels"] == 3 and document["recommendation"]["setting"] == 2**20
 
@@ -48,15 +41,9 @@ def test_levels_are_set_and_rows_added(deadzone, tmp_path):
     table = tmp_path / "wrk.csv"
     for threads in (2, 4):
         deadzone(
-            "import",
-            "wrk",
-            SAMPLES / "wrk_latency.txt",
-            "--set",
-            f"pool_size={threads}",
-            "--append",
-            "-o",
-            table,
-        )
+            "import", "wrk", SAMPLES / "wrk_latency.txt", "--set", f"pool_size={threads}",
+            "--append", "-o", table,
+        )  # fmt: skip
     assert pd.read_csv(table)["pool_size"].tolist() == [2, 4]
 
 

@@ -96,12 +96,9 @@ def test_an_interrupt_that_meets_the_end_of_an_object_is_heeded(tmp_path):
         "main.COMMANDS['meet'] = ('meeting:command', ''); main.main()"
     )
     said = subprocess.run(
-        (sys.executable, "-c", call, "meet"),
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
+        (sys.executable, "-c", call, "meet"), cwd=tmp_path, capture_output=True, text=True,
         check=False,
-    )
+    )  # fmt: skip
     assert (said.returncode, said.stderr.strip()) == (130, "deadzone: interrupted")
 
 

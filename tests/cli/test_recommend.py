@@ -40,22 +40,14 @@ def test_the_patch_is_one_that_kubectl_can_apply(measured, deadzone, tmp_path):
     assert json.loads(deadzone("recommend", "probe/latest", *ARGUMENTS, "--json").out) == document
     needs("kubectl")
     deployment = {
-        "apiVersion": "apps/v1",
-        "kind": "Deployment",
+        "apiVersion": "apps/v1", "kind": "Deployment",
         "metadata": {"name": "encoder", "namespace": "media"},
-        "spec": {
-            "selector": {"matchLabels": {"app": "encoder"}},
-            "template": {
-                "metadata": {"labels": {"app": "encoder"}},
-                "spec": {
-                    "containers": [
-                        {"name": "main", "image": "x", "args": ["kept"]},
-                        {"name": "side", "image": "y"},
-                    ]
-                },
-            },
-        },
-    }
+        "spec": {"selector": {"matchLabels": {"app": "encoder"}},
+                 "template": {"metadata": {"labels": {"app": "encoder"}},
+                              "spec": {"containers": [{"name": "main", "image": "x",
+                                                       "args": ["kept"]},
+                                                      {"name": "side", "image": "y"}]}}},
+    }  # fmt: skip
     (tmp_path / "deployment.yaml").write_text(yaml.safe_dump(deployment))
     (tmp_path / "patch.yaml").write_text(said.out)
     kustomization = {"resources": ["deployment.yaml"], "patches": [{"path": "patch.yaml"}]}

@@ -121,16 +121,12 @@ def test_the_notebook_that_the_study_asks_for_analyses_the_run(
     server = ROOT / "tests" / "packs" / "services" / "misbehaving.py"
     write_study(
         "asked",
-        service={
-            "argv": ["{python}", "-S", str(server), "{port}", "burn"],
-            "ready": {"path": "/health"},
-        },
+        service={"argv": ["{python}", "-S", str(server), "{port}", "burn"],
+                 "ready": {"path": "/health"}},
         environments={"limited": {"target": {"cpu_limit": 0.25}}, "unlimited": {}},
-        workload={"kind": "http"},
-        factors={},
-        design={"replicates": 3},
+        workload={"kind": "http"}, factors={}, design={"replicates": 3},
         response={"name": "total_s"},
-    )
+    )  # fmt: skip
     said = deadzone("run", "asked", "-p", "lang", "ko", "--json")
     assert said.code == 0, said.err
     (run,) = list_runs(home / "data" / "runs")

@@ -30,10 +30,6 @@ def test_a_study_is_swept_by_its_name_and_the_run_is_named(write_study, deadzone
     assert answer == {"run_id": run.run_id, "folder": str(run.folder)}
     assert "trial 1 of 4: threads=" in said.err
     assert "4 of 4 trials" in said.err and f"recorded in {run.folder}" in said.err
-
-
-def test_a_sweep_ends_with_what_to_do_next(write_study, deadzone):
-    write_study()
     assert deadzone("sweep", "probe").out.splitlines()[-1] == "Next: deadzone report probe/latest"
 
 
@@ -109,64 +105,41 @@ def test_parameters_mean_what_they_mean_in_papermill(write_study, deadzone, home
 BAD_INPUT = {
     "a missing file": ("no.yaml", "no.yaml: there is no such study file."),
     "a folder": ("notebooks/studies", "is a folder; give the study file in it"),
-    "an unknown name": (
-        "prob",
-        "There is no study 'prob'. Did you mean `probe`? Known studies: probe.",
-    ),
+    "an unknown name": ("prob",
+                        "There is no study 'prob'. Did you mean `probe`? Known studies: probe."),
     "a name of 300 letters": ("x" * 300, "There is no study"),
     "an unknown parameter": ("probe -p replicate 3", "Did you mean `replicates`?"),
     "a parameter deep down": ("probe -p design.replicate 3", "Did you mean `replicates`?"),
-    "a parameter that is no YAML": (
-        "probe -p factors.threads '[1,'",
-        "-p factors.threads: this is not YAML",
-    ),
-    "a parameter file that is missing": (
-        "probe -f no.yaml",
-        "no.yaml: cannot be read: No such file",
-    ),
+    "a parameter that is no YAML": ("probe -p factors.threads '[1,'",
+                                    "-p factors.threads: this is not YAML"),
+    "a parameter file that is missing": ("probe -f no.yaml",
+                                         "no.yaml: cannot be read: No such file"),
     "a parameter file that is a list": ("probe -f list.yaml", "is a mapping of names to values"),
     "a parameter file that is no text": ("probe -f latin.yaml", "it is not UTF-8 text"),
-    "a negative limit": (
-        "probe -p factors.cpu_limit '[-1]'",
-        "a CPU limit is a positive number of cores",
-    ),
-    "a limit of zero": (
-        "probe -p factors.cpu_limit '[0, 1]'",
-        "a CPU limit is a positive number of cores",
-    ),
+    "a negative limit": ("probe -p factors.cpu_limit '[-1]'",
+                         "a CPU limit is a positive number of cores"),
+    "a limit of zero": ("probe -p factors.cpu_limit '[0, 1]'",
+                        "a CPU limit is a positive number of cores"),
     "more replicates than sense": ("probe -r 1000000", "it must be less than or equal to 1000"),
     "no replicate": ("probe -r 0", "it must be greater than or equal to 1"),
     "less than no warm-up": ("probe -w -1", "it must be greater than or equal to 0"),
-    "levels without end": (
-        "probe -p factors.threads '{from: 1, to: .inf, step: 1}'",
-        "a finite number",
-    ),
-    "a treatment too many": (
-        "probe -p factors.threads '{from: 1, to: 9000, step: 1}' -r 100",
-        "at most 100,000 make sense",
-    ),
-    "a command that does not exist": (
-        "probe -p workload.argv \"[xzz, '{threads}']\"",
-        "is not installed here",
-    ),
-    "a lone brace": (
-        "probe -p workload.argv \"[awk, '{print']\"",
-        "braces for the program are doubled",
-    ),
-    "a limit below the kernel's least": (
-        "probe -p factors.cpu_limit '[0.0001]' -p target.cpu_limit 1",
-        "the kernel takes 0.01 cores or more",
-    ),
-    "a mechanism that is not there": (
-        "probe -p target.mechanism cgroup-v3",
-        "allowed: auto, cgroup-v2",
-    ),
+    "levels without end": ("probe -p factors.threads '{from: 1, to: .inf, step: 1}'",
+                           "a finite number"),
+    "a treatment too many": ("probe -p factors.threads '{from: 1, to: 9000, step: 1}' -r 100",
+                             "at most 100,000 make sense"),
+    "a command that does not exist": ("probe -p workload.argv \"[xzz, '{threads}']\"",
+                                      "is not installed here"),
+    "a lone brace": ("probe -p workload.argv \"[awk, '{print']\"",
+                     "braces for the program are doubled"),
+    "a limit below the kernel's least":
+     ("probe -p factors.cpu_limit '[0.0001]' -p target.cpu_limit 1",
+      "the kernel takes 0.01 cores or more"),
+    "a mechanism that is not there": ("probe -p target.mechanism cgroup-v3",
+                                      "allowed: auto, cgroup-v2"),
     "a run that is not there": ("probe --resume 20260101T000000Z-aaaa", "There is no run"),
-    "a program that always fails": (
-        "probe -p workload.argv \"[ls, /nowhere, '{threads}']\"",
-        "The program printed:",
-    ),
-}
+    "a program that always fails": ("probe -p workload.argv \"[ls, /nowhere, '{threads}']\"",
+                                    "The program printed:"),
+}  # fmt: skip
 """What is typed after `sweep`, and words of what is said."""
 
 CODES = {
@@ -233,12 +206,9 @@ def as_nobody(place, *arguments):
         pytest.skip("only root, with setpriv, can try what another user may do")
     return subprocess.run(
         (*AS_NOBODY, sys.executable, "-m", "deadzone.cli.main", *arguments),
-        env={**os.environ, "DEADZONE_HOME": str(place), "HOME": str(place)},
-        cwd=place,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+        env={**os.environ, "DEADZONE_HOME": str(place), "HOME": str(place)}, cwd=place,
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
 
 
 def test_without_permission_for_a_limit_the_remedy_is_told(somewhere_else):
@@ -257,16 +227,12 @@ def test_without_permission_for_any_quota_the_limit_is_emulated_and_that_is_said
     study = somewhere_else / "notebooks" / "studies" / "probe.yaml"
     busy = "i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done"
     study.write_text(
-        yaml.safe_dump(
-            {
-                "study": "probe",
-                "workload": {"kind": "command", "argv": ["sh", "-c", busy, "{threads}"]},
-                "factors": {"cpu_limit": [0.1, 0.2], "threads": [1]},
-                "design": {"replicates": 2, "warmup": 0},
-                "trust": yaml.safe_load(study.read_text())["trust"],
-            }
-        )
-    )
+        yaml.safe_dump({"study": "probe",
+                        "workload": {"kind": "command", "argv": ["sh", "-c", busy, "{threads}"]},
+                        "factors": {"cpu_limit": [0.1, 0.2], "threads": [1]},
+                        "design": {"replicates": 2, "warmup": 0},
+                        "trust": yaml.safe_load(study.read_text())["trust"]}),
+    )  # fmt: skip
     said = as_nobody(somewhere_else, "sweep", "probe")
     assert said.returncode == 0, said.stderr
     (run,) = list_runs(somewhere_else / "data" / "runs")

@@ -56,19 +56,9 @@ def test_a_line_ends_with_the_setting_and_the_place_of_its_run(deadzone_try, tmp
 def test_the_saved_study_is_commented_and_is_the_study_that_ran(deadzone_try, tmp_path):
     (tmp_path / "studies").mkdir()
     line = (
-        "-L",
-        "n",
-        "1,2,4",
-        "-r",
-        "2",
-        "--save",
-        "studies/my.yaml",
-        "--json",
-        *BUSY,
-        "--",
-        "true",
+        "-L", "n", "1,2,4", "-r", "2", "--save", "studies/my.yaml", "--json", *BUSY, "--", "true",
         "{n}",
-    )
+    )  # fmt: skip
     found = json.loads(deadzone_try(*line, or_else=EXIT_FINDING).stdout)
     assert found["models"][0]["n_trials"] == 6
     text = (tmp_path / "studies" / "my.yaml").read_text()

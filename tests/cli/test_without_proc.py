@@ -28,17 +28,9 @@ def hidden():
 
     def run(*arguments, home=None):
         argv = (
-            needs("unshare"),
-            "--mount",
-            "sh",
-            "-c",
-            HIDDEN,
-            "sh",
-            sys.executable,
-            "-m",
-            "deadzone.cli.main",
-            *arguments,
-        )
+            needs("unshare"), "--mount", "sh", "-c", HIDDEN, "sh", sys.executable, "-m",
+            "deadzone.cli.main", *arguments,
+        )  # fmt: skip
         more = {"DEADZONE_HOME": str(home)} if home else {}
         said = subprocess.run(
             argv, capture_output=True, text=True, check=False, env={**os.environ, **more}

@@ -13,13 +13,8 @@ def failed(**values):
         "Phases moved since run {previous} of {date}: the step {steps} of {knob} is in another "
         "phase now.",
         "Phases moved since run {previous} of {date}: the steps {steps} of {knob} are in another "
-        "phase now.",
-        previous="1",
-        date="May",
-        steps="2",
-        knob="n",
-        **values,
-    )
+        "phase now.", previous="1", date="May", steps="2", knob="n", **values,
+    )  # fmt: skip
 
 
 def test_a_message_reads_in_the_language_spoken_and_keeps_its_numbers():

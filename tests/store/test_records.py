@@ -21,10 +21,8 @@ TOLD = {
     "profiles": {"cpu": "profiles/1-cpu.pb.gz"}, "responses": {"n": 5.0, "rate": None},
 }  # fmt: skip
 SAMPLES = {
-    "trial": 1,
-    "attempt": 1,
-    "samples": [[0.1, "cpu_usage_s", 0.05], [0.2, "cpu_usage_s", 0.1]],
-}
+    "trial": 1, "attempt": 1, "samples": [[0.1, "cpu_usage_s", 0.05], [0.2, "cpu_usage_s", 0.1]],
+}  # fmt: skip
 
 ODD = [10**400, 2**64, 1e308, -1, 1.5, float("nan"), float("inf"), True]
 ODD += ["", "\0", "x", "1e999", [], {}, None]

@@ -23,20 +23,10 @@ STUDY = parse_study(
 
 def record(trial, attempt=1, **more):
     return {
-        "trial": trial,
-        "attempt": attempt,
-        "final": True,
-        "block": 1,
-        "replicate": 1,
-        "warmup": False,
-        "started_at": "2026-02-06T00:00:00.000+00:00",
-        "levels": {"cpu_limit": 1},
-        "wall_s": 1.5,
-        "status": "ok",
-        "trusted": True,
-        "responses": {"fps": 20.0},
-        **more,
-    }
+        "trial": trial, "attempt": attempt, "final": True, "block": 1, "replicate": 1,
+        "warmup": False, "started_at": "2026-02-06T00:00:00.000+00:00", "levels": {"cpu_limit": 1},
+        "wall_s": 1.5, "status": "ok", "trusted": True, "responses": {"fps": 20.0}, **more,
+    }  # fmt: skip
 
 
 @pytest.fixture
@@ -89,11 +79,8 @@ def three_runs(tmp_path):
 )  # fmt: skip
 def test_a_run_is_found_by_id_and_as_the_latest(three_runs, tmp_path, name, index):
     assert RunFolder.find(tmp_path, name).folder == three_runs[index].folder
-
-
-def test_a_run_is_found_by_its_folder(three_runs, tmp_path):
-    found = RunFolder.find(tmp_path / "elsewhere", str(three_runs[0].folder))
-    assert found.run_id == three_runs[0].run_id
+    by_folder = RunFolder.find(tmp_path / "elsewhere", str(three_runs[index].folder))
+    assert by_folder.run_id == three_runs[index].run_id
 
 
 def test_runs_are_listed_oldest_first(three_runs, tmp_path):
@@ -211,9 +198,6 @@ def test_provenance_of_earlier_parts_is_kept(run):
     run.write_provenance({"host": "b"})
     run.write_provenance({"host": "c"})
     assert run.provenance() == {"host": "c", "earlier_parts": [{"host": "a"}, {"host": "b"}]}
-
-
-def test_damaged_provenance_is_told(run):
     (run.folder / "provenance.json").write_text("{")
     with pytest.raises(StoreError, match=r"provenance\.json: cannot be read"):
         run.provenance()

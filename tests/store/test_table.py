@@ -10,17 +10,10 @@ from deadzone.store.table import IDENTITY, SHARED, long_pieces, tidy_pieces, who
 
 def record(trial, limit, **responses):
     return {
-        "trial": trial,
-        "attempt": 1,
-        "final": True,
-        "warmup": trial == 1,
-        "wall_s": 1.5,
-        "nr_throttled": None,
-        "status": "ok",
-        "trusted": True,
-        "levels": {"cpu_limit": limit},
+        "trial": trial, "attempt": 1, "final": True, "warmup": trial == 1, "wall_s": 1.5,
+        "nr_throttled": None, "status": "ok", "trusted": True, "levels": {"cpu_limit": limit},
         "responses": responses,
-    }
+    }  # fmt: skip
 
 
 def tidied(*records):

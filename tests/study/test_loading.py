@@ -236,25 +236,15 @@ def documents(draw):
     )
     factor = levels | ranges | st.fixed_dictionaries({"levels": levels}, optional={"unit": WORDS})
     return {
-        "study": "any",
-        "title": draw(WORDS),
-        "question": draw(WORDS),
-        "workload": {
-            "kind": "command",
-            "argv": ["echo", "{size}"],
-            "env": {"NOTE": draw(st.sampled_from(["", "{size}"]))},
-        },
+        "study": "any", "title": draw(WORDS), "question": draw(WORDS),
+        "workload": {"kind": "command", "argv": ["echo", "{size}"],
+                     "env": {"NOTE": draw(st.sampled_from(["", "{size}"]))}},
         "factors": {"size": draw(factor), "other": draw(factor), "same": {"equals": "size"}},
-        "design": {
-            "replicates": draw(st.integers(1, 1000)),
-            "seed": draw(st.integers(0, 2**63)),
-            "timeout_s": draw(st.floats(0.001, 1e6)),
-        },
-        "response": {
-            "name": draw(st.sampled_from(["wall_s", "user_s"])),
-            "unit": draw(st.none() | WORDS),
-        },
-    }
+        "design": {"replicates": draw(st.integers(1, 1000)), "seed": draw(st.integers(0, 2**63)),
+                   "timeout_s": draw(st.floats(0.001, 1e6))},
+        "response": {"name": draw(st.sampled_from(["wall_s", "user_s"])),
+                     "unit": draw(st.none() | WORDS)},
+    }  # fmt: skip
 
 
 @given(documents(), st.integers(1, 256))

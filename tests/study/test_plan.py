@@ -82,10 +82,8 @@ def test_a_service_without_environments_is_on_the_target_of_the_study(factor):
 
 def test_a_plan_is_made_of_the_study_and_changes_nothing_of_it():
     document = {
-        "study": "s",
-        "workload": {"kind": "command", "argv": ["true"]},
-        "factors": {"n": [1, 2]},
-    }
+        "study": "s", "workload": {"kind": "command", "argv": ["true"]}, "factors": {"n": [1, 2]},
+    }  # fmt: skip
     study = resolve(Study.model_validate(document), 4)
     assert plan_of(study).study is study
     assert plan_of(study) == plan_of(study)

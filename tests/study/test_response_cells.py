@@ -8,7 +8,8 @@ import pytest
 
 from deadzone.analysis.phases.fit import fit_phases
 from deadzone.errors import PhaseError
-from deadzone.study.response_cells import said_of, with_numbers
+from deadzone.study.response_cells import by_distinct, level_names, said_of, with_numbers
+from deadzone.study.scales import level_name
 
 
 @pytest.mark.parametrize(
@@ -41,11 +42,9 @@ def test_words_for_a_failure_are_a_status():
 
 def test_a_frame_and_the_command_read_them_alike(deadzone, tmp_path):
     frame = pd.DataFrame(
-        {
-            "threads": [1, 1, 2, 2, 4, 4, 8],
-            "wall": ["8 s", "8.1 s", "4000 ms", "4.1 s", "2 s", "2.1 s", "OOM"],
-        }
-    )
+        {"threads": [1, 1, 2, 2, 4, 4, 8],
+         "wall": ["8 s", "8.1 s", "4000 ms", "4.1 s", "2 s", "2.1 s", "OOM"]},
+    )  # fmt: skip
     model = fit_phases(frame, "threads", "wall")
     assert list(model.levels["level"]) == [1, 2, 4]
     assert any("converted to s" in words for words in model.warnings)
@@ -64,3 +63,31 @@ def test_a_cell_that_cannot_be_read_is_refused_with_its_row(cells, words):
     assert with_numbers(frame, "y") is frame
     with pytest.raises(PhaseError, match=words):
         fit_phases(frame, "n", "y")
+
+
+COLUMNS = {
+    "whole": [4, 2, 4, 1], "fractions": [0.25, np.nan, 0.25, np.inf],
+    "words": ["none", None, " Auto", "64MB", ""], "truth": [True, False, True],
+    "mixed": [1, True, 1.0, "1", None], "numbers": [1, 2.5, None], "lists": [[1], [1, 2]],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", COLUMNS)
+def test_names_are_those_of_each_cell(kind):
+    column = pd.Series(COLUMNS[kind], name="knob", index=range(5, 5 + len(COLUMNS[kind])))
+    names = level_names(column)
+    assert names.tolist() == [level_name(cell) for cell in column]
+    assert names.index.equals(column.index) and names.name == "knob"
+
+
+@pytest.mark.parametrize("dtype", ["Int64", "string", "category", "boolean"])
+def test_types_of_pandas_have_names_too(dtype):
+    cells = [True, None, True] if dtype == "boolean" else ["1", None, "1"]
+    column = pd.Series(cells, dtype="string" if dtype == "Int64" else dtype).astype(dtype)
+    assert level_names(column).tolist() == [level_name(cell) for cell in column]
+
+
+def test_a_value_is_asked_for_once():
+    asked = []
+    by_distinct(pd.Series([3, 3, 1, 3]), lambda value: asked.append(value) or value, 0)
+    assert asked == [3, 1]

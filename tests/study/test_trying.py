@@ -93,19 +93,6 @@ def test_braces_of_the_program_stay_its_own():
     assert made.workload.argv[-1] == "{{ print $1; x{{}}y }}"
 
 
-def test_what_is_not_measured_may_be_a_line_for_a_shell():
-    made = study(
-        "./run",
-        "{n}",
-        lists=[("n", "1,2")],
-        setup="make clean",
-        prepare="sync",
-        cleanup="rm -f x > y",
-    )
-    assert made.workload.setup == ("make", "clean") and made.workload.prepare == ("sync",)
-    assert made.workload.cleanup == ("sh", "-c", "rm -f x > y")
-
-
 def test_a_response_is_an_expression_or_a_column():
     made = study("x", "{n}", lists=[("n", "1,2")], response=r"tps = ([\d.]+)", goal="max")
     assert (made.response.name, made.response.goal) == ("tps", "max")
@@ -115,11 +102,6 @@ def test_a_response_is_an_expression_or_a_column():
         == "max_rss_bytes"
     )
     assert study("x", "{n}", lists=[("n", "1,2")], response=r"(\d+)").response.name == "result"
-
-
-def test_any_exit_code_is_written_down():
-    made = study("x", "{n}", lists=[("n", "1,2")], ignore_failure=True)
-    assert made.workload.expected_exit_codes == "any"
 
 
 @pytest.mark.parametrize(
@@ -153,13 +135,6 @@ def test_what_cannot_be_meant_is_said_in_a_sentence(command, asked, said):
     assert "\n" not in str(error.value)
 
 
-def test_two_commands_of_a_preparation_are_for_a_shell_and_a_quoted_semicolon_is_not():
-    made = study("xz", "{n}", lists=[("n", "1,2")], prepare="x stop; x start {n}")
-    assert made.workload.prepare == ("sh", "-c", "x stop; x start {n}")
-    made = study("xz {n}", lists=[("n", "1,2")], prepare="awk 'BEGIN {{x; y}}'")
-    assert made.workload.prepare == ("awk", "BEGIN {{x; y}}")
-
-
 def test_names_in_capitals_are_names_and_variables_of_a_shell_are_its_own():
     made = study("xz", "-T{T}", "{0}", lists=[("T", "1,2")], prepare='cp "${HOME}/x" {T}')
     assert made.factor_names() == ("T",)
@@ -175,12 +150,23 @@ def test_a_factor_of_one_level_is_a_condition_and_not_the_knob():
     assert study("make", cpu_limit="0.5").knob_name == "cpu_limit"
 
 
-def test_a_preparation_that_sets_a_variable_is_a_line_for_a_shell():
-    made = study("xz", "-T{n}", lists=[("n", "1,2")], prepare="A=1 make clean")
-    assert made.workload.prepare == ("sh", "-c", "A=1 make clean")
-
-
 def test_a_range_of_sizes_is_of_whole_mebibytes_between_its_ends():
     chosen = levels(study("xz", memory_limit="64MiB..1GiB"), "memory_limit")
     assert chosen[0] == 64 * 2**20 and chosen[-1] == 2**30
     assert 8 <= len(chosen) <= 12 and not any(level % 2**20 for level in chosen)
+
+
+@pytest.mark.parametrize(
+    ("line", "argv"),
+    [("make clean", ("make", "clean")), ("sync", ("sync",)),
+     ("rm -f x > y", ("sh", "-c", "rm -f x > y")),
+     ("x stop; x start {n}", ("sh", "-c", "x stop; x start {n}")),
+     ("awk 'BEGIN {{x; y}}'", ("awk", "BEGIN {{x; y}}")),
+     ("A=1 make clean", ("sh", "-c", "A=1 make clean"))],
+)  # fmt: skip
+def test_what_is_not_measured_may_be_a_line_for_a_shell(line, argv):
+    said = {} if "{n}" in line else {"setup": line, "cleanup": line}
+    said |= {"lists": [("n", "1,2")], "prepare": line, "ignore_failure": True}
+    workload = study("xz {n}", **said).workload
+    assert {workload.prepare, *filter(None, (workload.setup, workload.cleanup))} == {argv}
+    assert workload.expected_exit_codes == "any"
