@@ -53,11 +53,8 @@ def test_a_damaged_line_in_the_middle_is_told_with_its_number(tmp_path, damage):
         list(each_line(path))
 
 
-def test_a_journal_that_is_not_there_has_no_records(tmp_path):
+def test_a_journal_that_is_not_there_has_no_records_and_one_that_cannot_be_read_is_told(tmp_path):
     assert list(each_line(tmp_path / "trials.jsonl")) == []
-
-
-def test_a_journal_that_cannot_be_read_is_told(tmp_path):
     with pytest.raises(StoreError, match="cannot read the journal: Is a directory"):
         list(each_line(tmp_path))
 

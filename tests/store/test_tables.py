@@ -1,14 +1,19 @@
-"""Reading tables of measurements from anywhere."""
+"""Reading tables of measurements in the forms that people have, and writing them."""
 
+import gzip
+import io
 import json
 import re
+import sys
 import time
 
 import pandas as pd
 import pytest
 
-from deadzone.errors import TableError
-from deadzone.store.tables import read_table
+from deadzone.errors import FormatError, TableError
+from deadzone.store.tables import appended, read_table, write_table
+from deadzone.verbs.tables import read_table as verb
+from store.imports.samples import imported, sample
 
 TABLE = pd.DataFrame({"cores": [1, 2], "wall_s": [2.0, 1.0]})
 
@@ -91,3 +96,89 @@ def test_what_is_no_table_is_refused(tmp_path, name, content, words):
         read_table(tmp_path / name)
     assert words in str(refused.value)
     assert "\n" not in str(refused.value)
+
+
+FORMS = pd.DataFrame({"n": [512, 1024, 1536], "ms": [138.5, 898.25, 1945.0]})
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [("t.csv", "n,ms\n512,138.5\n1024,898.25\n1536,1945\n"),
+     ("t.csv", "  n, ms\n 512, 138.5\n 1024, 898.25\n 1536, 1945\n"),
+     ("t.csv", "    n;  ms;  \n  512;  138.5;  \n 1024;  898.25;  \n 1536;  1945;  \n"),
+     ("t.csv", "n;ms\n512;138,5\n1024;898,25\n1536;1945\n"),
+     ("t.csv", "n\tms\n512\t138.5\n1024\t898.25\n1536\t1945\n"),
+     ("t.tsv", "n\tms\n512\t138,5\n1024\t898,25\n1536\t1945\n"),
+     ("t.csv", "n     ms\n512   138.5\n1024  898.25\n1536  1945\n"),
+     ("t.csv", "n,ms\n512,138.5,\n1024,898.25,\n1536,1945,\n"),
+     ("t.md", "| n | ms |\n| ---: | --- |\n| 512 | 138.5 |\n| 1024 | 898.25 |\n| 1536 | 1945 |\n"),
+     ("t.csv", "# two sockets\n# turbo off\nn,ms\n512,138.5\n1024,898.25\n1536,1945\n"),
+     ("t.csv", "n     ms\n----  ------\n512   138.5\n1024  898.25\n1536  1945\n"),
+     ("t.md",
+      "+------+--------+\n| n    | ms     |\n+------+--------+\n|  512 |  138.5 |\n"
+      "| 1024 | 898.25 |\n| 1536 |   1945 |\n+------+--------+\n")],
+)  # fmt: skip
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
+def test_each_form_gives_the_same_table(tmp_path, name, text, encoding):
+    path = tmp_path / name
+    path.write_text(text, encoding=encoding)
+    pd.testing.assert_frame_equal(read_table(path), FORMS, check_dtype=False)
+
+
+def test_a_header_may_begin_with_the_mark_of_a_remark(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("# turbo off\n#n,ms\n512,138.5\n")
+    assert list(read_table(path)) == ["#n", "ms"] and len(read_table(path)) == 1
+
+
+def test_other_kinds_of_files_give_it_too(tmp_path):
+    text = FORMS.to_csv(index=False)
+    (tmp_path / "t.csv.gz").write_bytes(gzip.compress(text.encode()))
+    FORMS.to_json(tmp_path / "t.json", orient="records")
+    FORMS.to_json(tmp_path / "t.jsonl", orient="records", lines=True)
+    FORMS.to_feather(tmp_path / "t.feather")
+    for path in tmp_path.iterdir():
+        pd.testing.assert_frame_equal(verb(path), FORMS, check_dtype=False)
+
+
+def test_standard_input_is_a_table_in_the_form_that_it_begins_with(tmp_path, monkeypatch):
+    FORMS.to_parquet(tmp_path / "t.parquet")
+    for content in (
+        FORMS.to_csv(index=False, sep="\t").encode(),
+        json.dumps(FORMS.to_dict("records")).encode(),
+        (tmp_path / "t.parquet").read_bytes(),
+    ):
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(content)))
+        pd.testing.assert_frame_equal(verb("-"), FORMS, check_dtype=False)
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"n,ms\n")))
+    with pytest.raises(TableError, match=r"^standard input: the table has no rows"):
+        verb("-")
+
+
+def test_rows_that_are_longer_than_the_first_line_are_refused(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("n,ms\n512,138.5,7\n1024,898.25,8\n")
+    with pytest.raises(TableError, match="its rows have more cells than its first line"):
+        read_table(path)
+
+
+@pytest.mark.parametrize("name", ["table.csv", "table.parquet"])
+def test_a_table_is_written_and_grows(name, tmp_path):
+    path = tmp_path / name
+    for threads in ("1", "2"):
+        write_table(
+            appended(path, imported("wrk", sample("wrk_latency.txt"), threads=threads)), path
+        )
+    assert read_table(path)["threads"].tolist() == [1, 2]
+    assert [p.name for p in tmp_path.iterdir()] == [name]
+
+
+def test_other_endings_and_places_are_refused(tmp_path):
+    table = pd.DataFrame({"a": [1]})
+    with pytest.raises(FormatError, match=r"\.csv or \.parquet"):
+        write_table(table, tmp_path / "t.xlsx")
+    with pytest.raises(TableError, match="cannot be written"):
+        write_table(table, tmp_path / "missing" / "t.csv")
+    (tmp_path / "bad.parquet").write_text("no")
+    with pytest.raises(TableError, match="cannot be added"):
+        appended(tmp_path / "bad.parquet", table)

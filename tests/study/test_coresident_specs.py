@@ -46,13 +46,9 @@ def test_a_text_of_the_command_line_is_the_same():
             coresident_of(text)
 
 
-def test_two_of_one_name_are_refused(write_study, deadzone):
-    study = write_study(belongs=[{"process": "redis"}, {"port": 6379, "name": "redis"}])
-    said = deadzone("sweep", study)
+def test_two_of_one_name_and_limits_that_are_none_are_refused(write_study, deadzone):
+    redis, other = {"process": "redis"}, {"port": 6379, "name": "redis"}
+    said = deadzone("sweep", write_study(belongs=[redis, other]))
     assert said.code == 2 and "two called 'redis'" in said.err
-
-
-def test_a_limit_of_what_belongs_is_checked_as_any_limit(write_study, deadzone):
-    study = write_study(belongs=[{"process": "redis"}], factors={"redis_cpu_limit": [-1, 1]})
-    said = deadzone("sweep", study)
+    said = deadzone("sweep", write_study(belongs=[redis], factors={"redis_cpu_limit": [-1, 1]}))
     assert said.code == 2 and "a CPU limit is a positive number of cores" in said.err

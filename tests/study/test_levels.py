@@ -1,17 +1,23 @@
-"""Levels: ranges counted in decimal, numbers written in full."""
+"""Levels: ranges counted in decimal, numbers written in full, and templates that they fill."""
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deadzone.study.levels import MOST_LEVELS, format_level, is_number, range_levels, scale_level
+from deadzone.errors import StudyError
+from deadzone.study.levels import (
+    MOST_LEVELS,
+    fill,
+    format_level,
+    is_number,
+    placeholders,
+    range_levels,
+    scale_level,
+)
 
 
-def test_steps_of_a_tenth_give_what_a_person_would_write():
+def test_steps_of_a_tenth_are_as_a_person_writes_them_and_a_missed_end_is_left_out():
     assert range_levels(0.1, 0.5, 0.1) == (0.1, 0.2, 0.3, 0.4, 0.5)
-
-
-def test_the_end_is_left_out_where_the_step_misses_it():
     assert range_levels(1, 6, 2) == (1, 3, 5)
 
 
@@ -61,3 +67,40 @@ def test_multiplying_leaves_words_alone_and_rounds_away_the_dirt_of_floats():
 @pytest.mark.parametrize("thing", [True, float("nan"), float("inf"), 10**400, "4", None])
 def test_what_is_no_number(thing):
     assert not is_number(thing)
+
+
+def test_a_placeholder_is_replaced_by_the_level_and_doubled_braces_reach_the_program():
+    assert fill("-T{threads}", {"threads": 4}) == "-T4"
+    assert fill("{size}:{size}", {"size": 1_099_511_627_776}) == "1099511627776:1099511627776"
+    assert fill("{{print $1}} {threads}", {"threads": 2}) == "{print $1} 2"
+
+
+@pytest.mark.parametrize(
+    "template", ["{", "}", "awk {print $1}", "{}", "{0}", "{a.b}", "{a[0]}", "{a!r}", "{a:>3}"]
+)
+def test_braces_that_mean_nothing_are_refused_with_the_remedy(template):
+    with pytest.raises(ValueError, match="braces for the program are doubled"):
+        placeholders(template)
+
+
+def test_an_unknown_name_is_refused_with_the_nearest():
+    with pytest.raises(
+        StudyError, match=r"\{thread\}.*Did you mean `threads`\?.*Known: `threads`, `scratch"
+    ):
+        fill("-T{thread}", {"threads": 1, "scratch": "/tmp"})
+
+
+@given(st.text())
+def test_any_text_doubled_is_left_as_it_is(text):
+    template = text.replace("{", "{{").replace("}", "}}")
+    assert placeholders(template) == ()
+    assert fill(template, {}) == text
+
+
+@given(st.text())
+def test_any_text_is_a_template_or_refused(text):
+    try:
+        names = placeholders(text)
+    except ValueError:
+        return
+    assert fill(text, dict.fromkeys(names, 1)).count("{") <= text.count("{")

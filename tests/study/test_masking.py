@@ -26,10 +26,13 @@ def test_secrets_go_and_the_rest_stays(text, clean):
 
 def test_a_study_is_written_down_without_its_secrets():
     study = parse_study(
-        "study: s\n" "service: {url: 'http://me:sesame@host:81'}\n"
+        "study: s\n"
+        "service: {url: 'http://me:sesame@host:81'}\n"
         "workload: {kind: http, url: 'http://host/?token=sesame', headers: {Cookie: sesame, "
-        "Accept: text/html}}\n" "factors: {colour: [1]}\n", "s.yaml",
-    )  # fmt: skip
+        "Accept: text/html}}\n"
+        "factors: {colour: [1]}\n",
+        "s.yaml",
+    )
     text = dump_study(study)
     assert "sesame" not in text
     assert "http://***@host:81" in text

@@ -18,15 +18,12 @@ def parsed(objectives: str):
     return parse_study(STUDY.format(objectives=objectives), "pool.yaml")
 
 
-def test_bounds_on_responses_and_the_load_to_be_borne_are_read():
+def test_bounds_on_responses_in_any_unit_and_the_load_to_be_borne_are_read():
     study = parsed(
         "{latency_mean_ms: {at_most: 40}, achieved_share: {at_least: 0.99}, rate: {at_least: 150}}"
     )
     assert study.objectives["latency_mean_ms"].at_most == 40
     assert study.objectives["rate"].at_least == 150
-
-
-def test_a_bound_may_have_a_unit_of_its_own():
     study = parsed("{latency_mean_ms: {at_most: 0.04 s}, max_rss_bytes: {at_most: 64 MiB}}")
     assert study.objectives["latency_mean_ms"].at_most == 40
     assert study.objectives["max_rss_bytes"].at_most == 64 * 2**20

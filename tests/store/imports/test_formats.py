@@ -1,11 +1,13 @@
 """Formats of text and JSON, each against recorded output of the program."""
 
+import io
 import json
 import math
 
+import pandas as pd
 import pytest
 
-from deadzone.errors import FormatError
+from deadzone.errors import EXIT_PARTLY_READ, FormatError
 from deadzone.store.imports.formats import JsonFormat
 from deadzone.store.imports.registry import FORMATS, reader_of
 from deadzone.store.imports.text_format import TextFormat
@@ -247,3 +249,145 @@ def test_dialects_that_people_keep_are_read(tmp_path, tool):
     assert tool in ("ab", "sysbench") or not any(
         "coordinated omission" in said for said in reader_of(tool)(path).warnings
     )
+
+
+WRK = sample("wrk_latency.txt").read_text()
+
+
+def test_units_of_the_text_become_ours():
+    """190.00us, 165.79ms, 1.01s; 178.75MB is 178.75 * 1024 * 1024 bytes."""
+    row = imported("wrk", sample("wrk_latency.txt")).iloc[0]
+    assert (row["latency_p50_ms"], row["latency_p90_ms"], row["latency_p99_ms"]) == (
+        0.19,
+        165.79,
+        907.06,
+    )
+    assert (row["latency_mean_ms"], row["latency_max_ms"]) == (57.94, 1010.0)
+    assert (row["requests"], row["wall_s"], row["achieved_rate"]) == (1452991, 20.03, 72537.81)
+    assert row["transferred_bytes"] == round(178.75 * 2**20)
+    assert (row["client_threads"], row["client_connections"], row["errors"]) == (2, 20, 0)
+
+
+def test_the_text_agrees_with_the_figures_that_a_script_prints():
+    row = imported("wrk", sample("wrk_script.txt")).iloc[0]
+    exact = json.loads(sample("wrk_script.txt").read_text().split("JSON ")[1])
+    assert row["requests"] == exact["requests"]
+    assert row["latency_p99_ms"] == pytest.approx(exact["p99_us"] / 1e3, rel=0.005)
+    assert row["latency_max_ms"] == pytest.approx(exact["max_us"] / 1e3, rel=0.005)
+
+
+def test_without_latency_there_are_no_percentiles_and_it_is_said(tmp_path):
+    start, end = WRK.index("  Latency Distribution"), WRK.index("  1452991")
+    table = imported("wrk", written(tmp_path, WRK[:start] + WRK[end:]))
+    assert "latency_p50_ms" not in table and table["latency_mean_ms"][0] == 57.94
+    assert "--latency" in table["note"][0]
+
+
+def test_the_closed_loop_is_said_and_not_of_wrk2(tmp_path):
+    assert "coordinated omission" in imported("wrk", sample("wrk_latency.txt"))["note"][0]
+    wrk2 = WRK.replace(
+        "Latency Distribution", "Latency Distribution (HdrHistogram - Recorded Latency)"
+    )
+    wrk2 = wrk2.replace(" 99%  907.06ms", " 99.000%  907.06ms\n 99.900%    0.95s ")
+    table = imported("wrk", written(tmp_path, wrk2))
+    assert "coordinated omission" not in table["note"][0]
+    assert (table["latency_p99_ms"][0], table["latency_p99_9_ms"][0]) == (907.06, 950.0)
+
+
+def test_errors_are_added_up_and_several_tests_in_one_file_are_several_rows(tmp_path):
+    assert len(imported("wrk", written(tmp_path, WRK + WRK))) == 2
+    said = (
+        "  Socket errors: connect 1, read 2, write 3, timeout 4\n  Non-2xx or 3xx responses: "
+        "5\nRequests/sec:"
+    )
+    assert imported("wrk", written(tmp_path, WRK.replace("Requests/sec:", said)))["errors"][0] == 15
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [(WRK[:200], "was cut off"), ("hello", "write it with `wrk --latency"),
+     (WRK.replace("20.03s", "20.03x"), "known where a time stands")],
+)  # fmt: skip
+def test_other_and_cut_texts_are_refused(tmp_path, text, message):
+    with pytest.raises(FormatError, match=message):
+        imported("wrk", written(tmp_path, text))
+
+
+CUT = """\
+transaction type: <builtin: select only>
+number of clients: 10
+latency average = 0.405 ms
+tps = 24650.1 (including connections establishing)
+transaction type: <builtin: select only>
+number of clients: 50
+transaction type: <builtin: select only>
+number of clients: 100
+latency average = 5.515 ms
+tps = 18133.2 (including connections establishing)
+"""
+
+SESSION = """\
+=== WARMUP ===
+pgbench (18.3)
+number of clients: 32
+duration: 300 s
+tps = 3952.07 (without initial connection time)
+=== RUN 1 ===
+pgbench (18.3)
+number of clients: 32
+duration: 600 s
+tps = 3976.44 (without initial connection time)
+"""
+
+
+def test_a_run_that_was_cut_off_is_failed_and_said_with_its_line(deadzone, tmp_path):
+    said = deadzone("import", "pgbench", written(tmp_path, CUT))
+    table = pd.read_csv(io.StringIO(said.out))
+    assert said.code == EXIT_PARTLY_READ
+    assert "3 runs, 1 incomplete, at line 5." in said.err
+    assert table["status"].tolist() == ["ok", "failed", "ok"]
+    assert table["client_connections"].tolist() == [10, 50, 100]
+    assert table["error"][1] == "incomplete, at line 5"
+
+
+def test_headings_tell_runs_apart_and_a_warm_up_is_marked(tmp_path):
+    path = written(tmp_path, SESSION)
+    table = imported("pgbench", path)
+    assert table["heading"].tolist() == ["WARMUP", "RUN 1"]
+    assert table["warmup"][0] and pd.isna(table["warmup"][1])
+
+
+@pytest.mark.parametrize(
+    ("above", "heading"),
+    [("$ pgbench -c 4 -T 60 bench", "$ pgbench -c 4 -T 60 bench"), ("## web-01", "web-01"),
+     ("web-01:", "web-01"), ("web-01\nstarting vacuum...end.", "web-01")],
+)  # fmt: skip
+def test_a_heading_is_what_somebody_put_above_a_run(tmp_path, above, heading):
+    run = sample("pgbench_select.txt").read_text()
+    table = imported("pgbench", written(tmp_path, f"{run}{above}\n{run}"))
+    assert table["heading"].tolist()[1] == heading and pd.isna(table["heading"][0])
+
+
+def test_what_a_tool_prints_between_its_runs_is_no_heading(tmp_path):
+    for tool, name in (
+        ("sysbench", "sysbench_cpu.txt"),
+        ("wrk", "wrk_latency.txt"),
+        ("criterion", "criterion.txt"),
+        ("go-bench", "go_bench.txt"),
+        ("redis-benchmark", "redis_benchmark.txt"),
+    ):
+        table = imported(tool, written(tmp_path, sample(name).read_text() * 2))
+        assert "heading" not in table, tool
+
+
+def test_a_benchmark_that_failed_is_a_row(tmp_path):
+    text = "BenchmarkA-8  10  5 ns/op\nBenchmarkB-8 \n--- FAIL: BenchmarkC-8\n"
+    table = imported("go-bench", written(tmp_path, text))
+    assert table["status"].tolist() == ["ok", "failed", "failed"]
+    assert table["benchmark"].tolist() == ["A", "B", "C"]
+
+
+def test_a_file_with_a_failed_run_goes_with_one_without(tmp_path):
+    whole = sample("pgbench_select.txt")
+    table = imported("pgbench", whole, written(tmp_path, CUT))
+    assert table["status"].tolist() == ["ok", "ok", "failed", "ok"]

@@ -18,16 +18,11 @@ def test_requests_are_summed_up_in_one_row():
     assert "coordinated omission" in row["note"] and "leaves out requests" in row["note"]
 
 
-def test_refusals_are_errors(tmp_path):
-    path = tmp_path / "hey.csv"
-    path.write_text(sample("hey.csv").read_text().replace(",200,0.1042", ",503,0.1042", 1))
+def test_refusals_are_errors_and_a_file_without_requests_is_refused(tmp_path):
+    text, path = sample("hey.csv").read_text(), tmp_path / "hey.csv"
+    path.write_text(text.replace(",200,0.1042", ",503,0.1042", 1))
     assert imported("hey", path)["errors"][0] == 1
-
-
-def test_a_file_without_requests_is_refused(tmp_path):
-    header, *_ = sample("hey.csv").read_text().splitlines()
-    path = tmp_path / "hey.csv"
-    path.write_text(header + "\n")
+    path.write_text(text.splitlines()[0] + "\n")
     with pytest.raises(FormatError, match="no request got an answer"):
         imported("hey", path)
 

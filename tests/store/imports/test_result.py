@@ -8,8 +8,9 @@ import pytest
 
 from deadzone.errors import FormatError
 from deadzone.store.imports.columns import FIRST, MEASURED
-from deadzone.store.imports.registry import reader_of
-from store.imports.samples import imported, sample
+from deadzone.store.imports.registry import RESPONSES, printed_by, reader_of
+from deadzone.store.imports.result import plausible
+from store.imports.samples import imported, sample, written
 
 CODEBOOK = (Path(__file__).resolve().parents[3] / "data" / "imported.md").read_text()
 
@@ -38,3 +39,83 @@ def test_the_codebook_explains_every_column():
 def test_an_unknown_format_is_refused_with_the_nearest():
     with pytest.raises(FormatError, match="Did you mean `hyperfine`"):
         reader_of("hyperfin")
+
+
+NO_EVENT = """\
+sysbench 0.4.12:  multi-threaded system evaluation benchmark
+Number of threads: 16
+    total time:                          0.0008s
+    total number of events:              0
+         min:                            18446744073709.55ms
+         avg:                                  0.00ms
+"""
+ONE = NO_EVENT.replace("events:              0", "events:              10").replace(
+    "0.00ms", "890ms"
+)
+
+
+def test_a_run_without_an_event_is_failed_and_is_no_best_setting(deadzone, tmp_path):
+    paths = [
+        written(tmp_path, ONE.replace("threads: 16", f"threads: {n}"), f"{n}.txt")
+        for n in (1, 4, 8)
+    ]
+    table = imported("sysbench", *paths, written(tmp_path, NO_EVENT))
+    assert table["status"].tolist() == ["ok", "ok", "ok", "failed"]
+    assert table["latency_mean_ms"].isna().tolist() == [False, False, False, True]
+    table.to_csv(tmp_path / "all.csv", index=False)
+    knob = ("--knob", "client_threads", "--response", "latency_mean_ms")
+    assert "client threads 16: 0 ms" not in deadzone("fit", tmp_path / "all.csv", *knob).out
+
+
+def test_the_largest_number_of_nanoseconds_is_no_latency(tmp_path):
+    results = reader_of("sysbench")(written(tmp_path, ONE))
+    assert results.rows[0]["latency_min_ms"] is None
+    assert results.rows[0]["latency_mean_ms"] == 890
+    assert any("latency_min_ms 1.844674407e+13" in words for words in results.warnings)
+
+
+@pytest.mark.parametrize(
+    ("row", "missing"),
+    [({"latency_min_ms": 90.0, "latency_p50_ms": 2.0, "latency_max_ms": 8.0}, "latency_min_ms"),
+     ({"latency_p50_ms": 50.0, "latency_p99_ms": 9.0, "latency_max_ms": 60.0}, None),
+     ({"latency_mean_ms": 50.0, "latency_max_ms": 9.0}, "latency_mean_ms"),
+     ({"latency_p50_ms": -1.0, "latency_max_ms": 9.0}, "latency_p50_ms"),
+     ({"requests": 5, "achieved_rate": 0.0}, "achieved_rate"),
+     ({"latency_p99_ms": 110.0, "latency_max_ms": 107.0}, "")],
+)  # fmt: skip
+def test_figures_that_cannot_be_are_missing(row, missing):
+    (kept,), said = plausible([row])
+    gone = [name for name in row if kept[name] is None]
+    assert len(gone) == (0 if missing == "" else 1) and len(said) == len(gone)
+    assert not missing or gone == [missing]
+
+
+def test_percentiles_of_too_few_requests_are_said():
+    _, said = plausible([{"requests": 360, "latency_p99_ms": 5.0, "latency_p99_9_ms": 6.0}])
+    assert len(said) == 1 and said[0].startswith("p99.9 of 360 requests rests on none or one")
+
+
+def test_a_trial_whose_program_did_nothing_fails():
+    with pytest.raises(FormatError, match="no request or event"):
+        printed_by("sysbench", NO_EVENT)
+
+
+def test_a_trial_gets_what_its_program_printed_and_it_does_not_measure_itself():
+    found = printed_by("pgbench", sample("pgbench_select.txt").read_text())
+    assert found["achieved_rate"] == 1714.597008 and found["errors"] == 0
+    assert "wall_s" not in found and set(found) <= set(RESPONSES)
+
+
+def test_repeats_are_their_median_and_several_benchmarks_are_refused():
+    text = sample("go_bench.txt").read_text()
+    repeats = "\n".join(line for line in text.splitlines() if "Sort/n=100-" in line)
+    assert printed_by("go-bench", repeats)["time_per_call_s"] == pytest.approx(
+        (38060e-9 + 16939e-9) / 2
+    )
+    with pytest.raises(FormatError, match="holds 3 results, and a trial is one"):
+        printed_by("go-bench", text)
+
+
+def test_what_is_no_result_is_said_of_what_was_printed_and_of_no_file():
+    with pytest.raises(FormatError, match=r"^what the program printed: is no CSV of JMeter"):
+        printed_by("jmeter", "speed 2.5 fast\n")
