@@ -8,7 +8,7 @@ import pytest
 
 import deadzone as dz
 from deadzone.errors import EXIT_USAGE, TableError
-from deadzone.store.wide import long_table, repeats_in
+from deadzone.store.tables import long_table, repeats_in
 
 RUNS = pd.DataFrame(
     {"threads": [1, 2, 4, 8], "run 1": [8.1, 4.1, 2.1, 2.0], "run 2": [8.0, 4.2, 2.2, 2.1]}

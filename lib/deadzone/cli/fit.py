@@ -32,8 +32,14 @@ from deadzone.errors import EXIT_FINDING, FindingError, PhaseError, TableError
 from deadzone.report.sweep.analysis import analyse, explained_by_account
 from deadzone.report.sweep.terminal import in_terminal, terminal_of
 from deadzone.report.sweep.trials import Source
-from deadzone.store.tables import are_levels, check_no_title, numeric_names, read_table
-from deadzone.store.wide import long_table, repeats_in
+from deadzone.store.tables import (
+    are_levels,
+    check_no_title,
+    long_table,
+    numeric_names,
+    read_table,
+    repeats_in,
+)
 from deadzone.visible import visible
 
 

@@ -1,7 +1,11 @@
 """Parameters on the command line: `-p NAME VALUE` and `-f FILE`, as in papermill; `-w` and `-r`, as
-in hyperfine."""
+in hyperfine; and what a study from elsewhere would execute, said before it does."""
 
-from collections.abc import Callable
+import hashlib
+import shlex
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import wraps
 from pathlib import Path
@@ -11,11 +15,17 @@ import click
 
 from deadzone import places
 from deadzone.cli.claims import claim_option, claims_as_overrides, fail_on_option
-from deadzone.cli.executing import agree_to_execute
 from deadzone.cli.options import FILE, minus_one_option, places_asked, together, zero_option
 from deadzone.errors import StudyError
+from deadzone.language.messages import _
+from deadzone.run.targets.undo_log import state_folder
 from deadzone.study.coresident_specs import coresident_of
 from deadzone.study.loading import SUFFIXES, find_study, load_study, read_yaml, yaml_in
+from deadzone.study.masking import masked
+from deadzone.visible import visible
+
+EXECUTED = ("argv", "setup", "prepare", "cleanup", "hook", "restore", "script", "image")
+"""Keys of a study whose text is executed, or names what is."""
 
 belongs_option = click.option(
     "--belongs",
@@ -157,3 +167,46 @@ def overrides_of(
     values |= {name: read_yaml(text, f"-p {name}") if text else text for name, text in parameters}
     options = {"replicates": replicates, "warmup": warmup, "target.allow": allow or None}
     return values | {name: value for name, value in options.items() if value is not None}
+
+
+def agree_to_execute(path: Path) -> None:
+    """Show the commands of a study that lies outside the repository; raise click.Abort where
+    the user does not agree.
+
+    On a terminal the user is asked, once for each text of the study. Raises StudyError if there is
+    no such study.
+    """
+    commands = list(commands_in(load_study(path).model_dump(mode="json")))
+    key = hashlib.sha256("\n".join(commands).encode()).hexdigest()
+    agreed = state_folder("agreed") / key
+    if not commands or agreed.exists():
+        return
+    click.echo(
+        "\n  ".join(
+            [
+                _("{path} is outside this repository. It executes:", path=str(path)),
+                *map(visible, commands),
+            ]
+        ),
+        err=True,
+    )
+    if sys.stdin.isatty() and sys.stderr.isatty():
+        click.confirm(
+            _("Execute that? Deadzone asks once for these commands."), abort=True, err=True
+        )
+        with suppress(OSError):  # who keeps no state is asked again
+            agreed.parent.mkdir(parents=True, exist_ok=True)
+            agreed.touch()
+
+
+def commands_in(document: Any, where: str = "") -> Iterator[str]:
+    """Every list of words of a study that is executed, and every script, with the key that it
+    stands under."""
+    for key, value in document.items() if isinstance(document, dict) else ():
+        name = f"{where}.{key}".removeprefix(".")
+        if key in EXECUTED and value:
+            yield masked(
+                f"{name}: {value if isinstance(value, str) else shlex.join(map(str, value))}"
+            )
+        else:
+            yield from commands_in(value, name)

@@ -17,8 +17,7 @@ from deadzone.analysis.hypothesis_tests.holm import CONFIDENCE
 from deadzone.analysis.phases.roles import listed, with_index
 from deadzone.errors import CompareError
 from deadzone.store.reference import has_reference, load_reference
-from deadzone.store.tables import is_table, read_table
-from deadzone.store.wide import long_table
+from deadzone.store.tables import is_table, long_table, read_table
 from deadzone.verbs.run import Run, load_run
 
 Strings = str | Sequence[str]

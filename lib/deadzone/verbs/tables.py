@@ -9,7 +9,7 @@ from deadzone.errors import TableError, UnknownRunError
 from deadzone.store import tables
 from deadzone.store.reference import has_reference, load_reference
 from deadzone.store.run import RunFolder
-from deadzone.store.wide import long_table
+from deadzone.store.tables import long_table
 
 
 def read_table(

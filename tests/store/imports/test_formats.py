@@ -8,9 +8,8 @@ import pandas as pd
 import pytest
 
 from deadzone.errors import EXIT_PARTLY_READ, FormatError
-from deadzone.store.imports.formats import JsonFormat
+from deadzone.store.imports.formats import JsonFormat, TextFormat
 from deadzone.store.imports.registry import FORMATS, reader_of
-from deadzone.store.imports.text_format import TextFormat
 from store.imports.samples import imported, sample, written
 
 FIRST_ROWS = {
