@@ -204,8 +204,7 @@ class Journal:
         """durable: flush each record to the disk before append returns."""
         self._path = path
         self._durable = durable
-        if path.exists():
-            self._cut_torn_line()
+        self._cut_torn_line()
 
     def append(self, *records: dict[str, Any]) -> None:
         """Write records at the end.
@@ -241,9 +240,11 @@ class Journal:
             raise
 
     def _cut_torn_line(self) -> None:
-        what = f"{self._path}: cannot read the journal"
-        with SaidAs(StoreError, what), opened(self._path) as handle:
-            content = handle.read()
+        with SaidAs(StoreError, f"{self._path}: cannot read the journal"):
+            if not self._path.exists():
+                return
+            with opened(self._path) as handle:
+                content = handle.read()
         whole = content.rfind(b"\n") + 1
         if whole < len(content):
             with SaidAs(StoreError, f"{self._path}: cannot cut off its torn last line"):
