@@ -30,7 +30,7 @@ from deadzone_kubernetes.api.errors import (
 from deadzone_kubernetes.api.streams import Spot
 from deadzone_kubernetes.cluster_target import ClusterTarget
 from deadzone_kubernetes.container import ephemeral_shell, resources, trial
-from deadzone_kubernetes.container.container import PodContainer, Probe, clean, verified
+from deadzone_kubernetes.container.container import PodContainer, Probe, verified
 from deadzone_kubernetes.container.identity import identity
 from deadzone_kubernetes.container.place import PodPlace
 from deadzone_kubernetes.container.resources import Resources
@@ -44,6 +44,9 @@ from deadzone_kubernetes.watch import autoscaler
 from deadzone_kubernetes.watch.others import OtherChanges
 from deadzone_kubernetes.watch.owners import applier, owners, path_of
 from deadzone_kubernetes.workload import POD, KubernetesWorkload, container_of, pod_now, resize
+
+ASKED_BEFORE = {"cpu": "cpu_request_before", "memory": "memory_request_before_bytes"}
+"""Where the provenance has what the container asked for before the sweep [cores, bytes]."""
 
 
 class ExecTarget(ClusterTarget):
@@ -117,12 +120,18 @@ class ExecTarget(ClusterTarget):
             for factor, key in resources.FACTORS.items()
             if NONE in {getattr(level, factor) for level in self.levels}
         )
-        started_at = datetime.now(UTC).isoformat(timespec="seconds")
-        original = Original(
-            self._name, own, self.around.run_id, started_at, str(self._home), swept=swept
-        )
         paths = [path_of(workload.kind, self._name, key) for key in own.amounts]
-        self._keep(replace(original, owned=owners(manifest, paths), removed=removed))
+        original = Original(
+            container=self._name,
+            resources=own,
+            run=self.around.run_id,
+            started_at=datetime.now(UTC).isoformat(timespec="seconds"),
+            scratch=str(self._home),
+            swept=swept,
+            owned=owners(manifest, paths),
+            removed=removed,
+        )
+        self._keep(original)
         if scalers:
             autoscaler.hold(workload, self._replicas, self._keep_autoscaler)
         self._choose_pods()
@@ -199,8 +208,13 @@ class ExecTarget(ClusterTarget):
         neither."""
         every, self._every = self._every, []
         for _, container in every:
-            if problem := clean(container):
-                self.around.note(problem)
+            try:
+                container.clean()
+            except AbsentError:
+                continue
+            except DeadzoneError as error:
+                what = f"{container.home} in {container.spot}"
+                self.around.note(f"{what} could not be removed: {error}")
 
     def _specification(self, pod: Object) -> Object:
         """The container's specification as a pod has it."""
@@ -371,7 +385,7 @@ class ExecTarget(ClusterTarget):
 
     def facts(self) -> dict[str, Any]:
         """Where trials run and how limits are changed, for the provenance."""
-        pod = self.pods[0]
+        pod, own = self.pods[0], self.original.resources
         return {
             **trial.where_and_how(self.spec, pod, self._name, self.probe),
             "workload": str(self._workload),
@@ -384,13 +398,7 @@ class ExecTarget(ClusterTarget):
                 for it in self.original.autoscalers
             ],
             "image": self._specification(pod).get("image"),
-            **self._asked_before(),
+            **{ASKED_BEFORE[name]: own.asked(name) for name in own.names},
             "limits_mechanism": f"Kubernetes, change: {self.spec.change}",
             "qos_class": (pod.get("status") or {}).get("qosClass"),
         }
-
-    def _asked_before(self) -> dict[str, float | None]:
-        """What the container asked for before the sweep."""
-        own = self.original.resources
-        units = {"cpu": "cpu_request_before", "memory": "memory_request_before_bytes"}
-        return {units[name]: own.asked(name) for name in own.names}

@@ -14,7 +14,6 @@ from typing import Any
 from deadzone.plugins import (
     UNCHANGED,
     Command,
-    Level,
     Limits,
     Measurement,
     Surroundings,
@@ -145,14 +144,6 @@ class JobTarget(ClusterTarget):
         if self._cluster:
             self._cluster.stopping.set()
 
-    def prepare(self, treatment: Treatment) -> None:
-        """As the first worker does."""
-        self._workers[0].prepare(treatment)
-
-    def execute(self, command: Command, timeout_s: float) -> Measurement:
-        """As the first worker does."""
-        return self._workers[0].execute(command, timeout_s)
-
     def identity(self) -> dict[str, str]:
         """The image of its pods; the study says all else."""
         return {"image": image_of(self._workers[0].pod, CONTAINER)}
@@ -223,9 +214,8 @@ class JobWorker(Target):
             pod = pods[-1] if pods else None
             if pod and is_running(pod, CONTAINER):
                 return pod
-            reason = (pod_problems.hopeless(pod) if pod else None) or pod_problems.condition(
-                job, "Failed"
-            )
+            failed = pod_problems.condition(job, "Failed")
+            reason = (pod_problems.hopeless(pod) if pod else None) or failed
             is_old = hopeless.for_long(reason)
             if reason and (is_old or pod is None):
                 raise TargetError(
@@ -253,11 +243,11 @@ class JobWorker(Target):
             of_it = f"involvedObject.name={self._job},type=Warning"
             where = self._target.spec.namespace
             listed = self._target.cluster.call(what, method, where, field_selector=of_it)
-            events = listed["items"]
+            return str(listed["items"][-1].get("message"))
         except ClusterError as error:
             return str(error)
-        nothing = "the cluster makes no pod for it, and says nothing of it"
-        return str(events[-1].get("message")) if events else nothing
+        except IndexError:
+            return "the cluster makes no pod for it, and says nothing of it"
 
     def execute(self, command: Command, timeout_s: float) -> Measurement:
         """Run the command in the pod; a pod that is gone meanwhile makes the trial lost."""
@@ -274,8 +264,6 @@ class JobWorker(Target):
         name, namespace = self._job, self._target.spec.namespace
         try:
             remove(self._target.cluster, name, namespace)
-        except AbsentError:
-            pass
         except ClusterError as error:
             return f"The Job {name} in the namespace {namespace} could not be removed: {error}"
         self._job = ""
@@ -283,9 +271,10 @@ class JobWorker(Target):
 
 
 def remove(cluster: Cluster, name: str, namespace: str) -> None:
-    """Remove a Job with its pod. Raises AbsentError where it is gone."""
+    """Remove a Job with its pod, unless it is gone."""
     what, options = f"remove the Job {name}", {"propagation_policy": "Background"}
-    cluster.call(what, "batch.delete_namespaced_job", name, namespace, **options)
+    with contextlib.suppress(AbsentError):
+        cluster.call(what, "batch.delete_namespaced_job", name, namespace, **options)
 
 
 def label_value(text: str) -> str:
@@ -364,7 +353,10 @@ def _stated(part: dict[str, Any]) -> dict[str, Any]:
 def resources(job: JobSpec, wanted: Limits) -> dict[str, Any]:
     """The resources of a trial's container: reserved is the limit itself, unless the study says
     otherwise."""
-    amounts = {key: _amount(key, getattr(wanted, factor)) for factor, key in FACTORS.items()}
+    levels = {key: getattr(wanted, factor) for factor, key in FACTORS.items()}
+    amounts = {
+        key: quantity(key, level) if is_number(level) else None for key, level in levels.items()
+    }
     cores = wanted.cpu_limit
     if amounts["requests.cpu"] is None and job.cpu_request is not None:
         reserved = min(job.cpu_request, float(cores)) if is_number(cores) else job.cpu_request
@@ -373,10 +365,4 @@ def resources(job: JobSpec, wanted: Limits) -> dict[str, Any]:
         amounts["limits.memory"] = job.memory
     for name in (CPU, MEMORY):
         amounts[f"{REQUESTS}.{name}"] = amounts[f"{REQUESTS}.{name}"] or amounts[f"{LIMITS}.{name}"]
-    stated = {key: amount for key, amount in amounts.items() if amount is not None}
-    parts = Resources(stated).as_patch()
-    return {part: parts.get(part, {}) for part in (LIMITS, REQUESTS)}
-
-
-def _amount(key: str, level: Level) -> str | None:
-    return quantity(key, level) if is_number(level) else None
+    return Resources({key: amount for key, amount in amounts.items() if amount}).as_patch()

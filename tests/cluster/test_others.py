@@ -153,6 +153,35 @@ def test_fields_are_their_owners_again(
     assert resources(cluster.get(kind, "worker", *inside))["limits"] == {"memory": "96Mi"}
 
 
+def test_the_fields_of_a_pod_by_itself_are_their_owners_again(
+    cluster, namespace, ffmpeg_image, write_study, start, deadzone
+):
+    metadata = {"name": "alone", "namespace": namespace, "annotations": ALLOWED}
+    worker = {"name": "ffmpeg", "image": ffmpeg_image, "imagePullPolicy": "IfNotPresent"}
+    worker["resources"] = {"limits": {"cpu": "1"}, "requests": {"cpu": "50m"}}
+    pod = {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": metadata,
+        "spec": {"containers": [worker]},
+    }
+    applied(cluster, pod, "Argo CD")
+    inside = ("alone", "--namespace", namespace)
+    cluster.kubectl("wait", "pod", *inside, "--for=condition=Ready", "--timeout=120s")
+    before = cluster.get("pod", *inside)
+    factors = {"cpu_limit": [0.4, 0.5], "seconds": [0.2]}
+    study = write_study(argv=SLEEP, target=target(namespace, workload="pod/alone"), factors=factors)
+    begun = start("sweep", study)
+    begun.wait_for(lambda: begun.trials() > 1, "two trials")
+    assert owners(cluster.get("pod", *inside)) != owners(before)
+    os.kill(begun.pid, signal.SIGKILL)
+    begun.process.wait()
+    deadzone("restore", "--namespace", namespace, code=0)
+    after = cluster.get("pod", *inside)
+    assert owners(after) == owners(before) and resources(after) == resources(before)
+    assert "deadzone" not in {one["manager"] for one in after["metadata"]["managedFields"]}
+
+
 @pytest.mark.parametrize("how", ["restarted", "made anew"])
 def test_a_restart_and_a_new_workload_of_the_same_name_stop_it(
     how, cluster, namespace, sweep_of, deployment, left

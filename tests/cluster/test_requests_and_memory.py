@@ -1,6 +1,8 @@
 """Requests and memory of a pod as factors, each read in the node's control group by the program
 that is measured."""
 
+import json
+
 import pytest
 from sweeping import ALLOWED, command, job_target, resources, target
 
@@ -115,16 +117,21 @@ def test_a_job_has_the_requests_and_the_memory_of_its_trial(look, ffmpeg_image, 
     assert left.jobs() == [] and left.leases() == []
 
 
-def test_the_patch_has_what_was_swept(
-    deployment, look, deadzone, left, cluster, namespace, tmp_path
+def test_the_patch_has_what_was_swept_and_fits_an_object_that_was_never_applied(
+    deployment, look, deadzone, cluster, namespace, tmp_path
 ):
     deployment(annotations=ALLOWED, resources=OWN)
+    made = cluster.get("deployment", "worker", "--namespace", namespace)
+    cluster.kubectl("delete", "deployment/worker", "--namespace", namespace)
+    made["metadata"] = {"name": "worker", "namespace": namespace, "annotations": ALLOWED}
+    cluster.kubectl("create", "--filename=-", given=json.dumps(made))
     said = deadzone(
         "sweep", look({"memory_limit": ["96MiB", "128MiB"], "cpu_limit": [0.5]}), code=0
     )
     said = deadzone("recommend", "probe/latest", "--manifest", code=0)
     (tmp_path / "patch.yaml").write_text(said.out)
-    where = ("deployment", "worker", "--namespace", namespace)
-    cluster.kubectl("patch", *where, f"--patch-file={tmp_path / 'patch.yaml'}")
+    command = f"-n {namespace} patch deployment worker --patch-file"
+    assert f"# apply: kubectl {command} FILE" in said.out
+    cluster.kubectl(*command.split(), str(tmp_path / "patch.yaml"))
     now = resources(cluster.get("deployment", "worker", "--namespace", namespace))
     assert now["limits"]["memory"] in ("96Mi", "128Mi") and now["limits"]["cpu"] == "500m"

@@ -86,13 +86,15 @@ class Cluster:
 
         self.configuration, self.default_namespace = _configuration(self._context)
         self.api_client = client.ApiClient(self.configuration)
-        self.core = client.CoreV1Api(self.api_client)
-        self.apps = client.AppsV1Api(self.api_client)
-        self.authorization = client.AuthorizationV1Api(self.api_client)
-        self.custom = client.CustomObjectsApi(self.api_client)
-        self.batch = client.BatchV1Api(self.api_client)
-        self.coordination = client.CoordinationV1Api(self.api_client)
-        self.version = client.VersionApi(self.api_client)
+        apis = {
+            "core": client.CoreV1Api,
+            "apps": client.AppsV1Api,
+            "custom": client.CustomObjectsApi,
+            "batch": client.BatchV1Api,
+            "coordination": client.CoordinationV1Api,
+            "version": client.VersionApi,
+        }
+        self._apis = {name: api(self.api_client) for name, api in apis.items()}
 
     def call(self, what: str, method: str, *arguments: Any, **options: Any) -> Object:
         """Ask the API server for something, waiting for one that does not answer.
@@ -106,10 +108,9 @@ class Cluster:
 
         def ask() -> Object:
             api, _, name = method.partition(".")
-            function = getattr(getattr(self, api), name)
+            function = getattr(self._apis[api], name)
             answer = function(*arguments, **options, _request_timeout=REQUEST_TIMEOUT_S)
-            plain: Object = self.api_client.sanitize_for_serialization(answer)
-            return plain
+            return dict(self.api_client.sanitize_for_serialization(answer))
 
         return self.patiently(what, ask)
 

@@ -13,11 +13,11 @@ from importlib import resources
 from math import inf, isclose
 from pathlib import Path, PurePosixPath
 
-from deadzone.plugins import Command, DeadzoneError, TargetError
+from deadzone.plugins import Command, TargetError
 from deadzone.run.targets.limits.base import Counters
 from deadzone_kubernetes.api import streams
 from deadzone_kubernetes.api.cluster import Cluster
-from deadzone_kubernetes.api.errors import AbsentError, ClusterError
+from deadzone_kubernetes.api.errors import ClusterError
 from deadzone_kubernetes.api.streams import Answer, NoProgramError, Spot, StreamBrokenError
 from deadzone_kubernetes.container.accounting import cores_of, counted
 from deadzone_kubernetes.container.resources import Resources
@@ -284,17 +284,6 @@ class PodContainer:
         return bool(words) and words[0] in (sha256, str(size))
 
 
-def clean(container: PodContainer) -> str:
-    """Kill what trials left running in a container and remove the folder; why that cannot be done,
-    or nothing."""
-    try:
-        container.clean()
-    except DeadzoneError as error:
-        if not isinstance(error, AbsentError):
-            return f"{container.home} in {container.spot} could not be removed: {error}"
-    return ""
-
-
 def verified(container: PodContainer, must: Resources) -> Probe:
     """Look into the container's control group until it has the amounts.
 
@@ -323,19 +312,14 @@ def not_in_force(probe: Probe, must: Resources) -> str:
     for key, quantity in must.amounts.items():
         wanted = must.number(key)
         if key == "limits.cpu" and not isclose(have or inf, wanted or inf, abs_tol=ROUNDING):
-            return f"{probe.cpu_max!r} where a limit of {_cores(wanted)}"
+            asked = "none" if wanted is None else f"{wanted:g} cores"
+            return f"{probe.cpu_max!r} where a limit of {asked}"
         if key == "limits.memory" and not _is_size(probe.memory_max, wanted):
             return f"{probe.memory_max} bytes where a memory limit of {quantity or 'none'}"
     return ""
 
 
-def _cores(cores: float | None) -> str:
-    return "none" if cores is None else f"{cores:g} cores"
-
-
 def _is_size(in_force: str | None, wanted: float | None) -> bool:
     """Whether a limit is in force; the kernel rounds down to whole pages."""
     have = inf if in_force == "max" else float(in_force or 0)
-    if wanted is None:
-        return have >= UNLIMITED_BYTES
-    return wanted - LARGEST_PAGE < have <= wanted
+    return have >= UNLIMITED_BYTES if wanted is None else wanted - LARGEST_PAGE < have <= wanted

@@ -192,8 +192,7 @@ def _close_note(workload: KubernetesWorkload, original: Original) -> None:
             body["metadata"]["resourceVersion"] = manifest["metadata"]["resourceVersion"]
             workload.patch("give fields back to their owners", body)
 
-    if workload.kind != POD:
-        workload.cluster.without_conflict(own_again)
+    workload.cluster.without_conflict(own_again)
     manifest = workload.annotate({ANNOTATION: None})
     if workload.kind == DEPLOYMENT:
         _remove_note_of_revisions(workload, manifest)

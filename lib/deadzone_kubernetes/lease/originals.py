@@ -8,6 +8,7 @@ it, from any machine.
 
 from __future__ import annotations
 
+import itertools
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
@@ -75,6 +76,10 @@ class Original:
         try:
             every = json.loads(text).items()
             document = {key: value for key, value in every if key in cls.__dataclass_fields__}
+            if isinstance(owned := document.get("owned"), dict):  # of an earlier version, by object
+                held = document.get("autoscalers") or {}
+                document["autoscalers"] = {it: (held[it], owned.pop(it, [])) for it in held}
+                document["owned"] = list(itertools.chain(*owned.values()))
             resized = tuple(ResizedPod(**_read(entry)) for entry in document.pop("pods"))
             swept = tuple(document.pop("swept"))
             removed = tuple(document.pop("removed", cls.removed))

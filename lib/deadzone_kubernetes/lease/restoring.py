@@ -68,8 +68,7 @@ def restore_cluster(
     Raises ClusterError where the cluster cannot even be asked.
     """
     looked_at = tuple(dict.fromkeys(namespaces)) or (cluster.default_namespace,)
-    result = Restored()
-    search = _Search(cluster, looked_at, only)
+    result, search = Restored(), _Search(cluster, looked_at, only)
     # Locks last: those of the others have been given up by then.
     for lease, give_back in itertools.chain(_annotated(search), _jobs(search), _locks(search)):
         try:
@@ -211,8 +210,7 @@ def _stop_trials(workload: KubernetesWorkload, original: Original) -> None:
 def _remove_jobs(cluster: Cluster, namespace: str, names: list[str]) -> list[str]:
     """Remove the Jobs of one sweep that is dead."""
     for name in names:
-        with contextlib.suppress(errors.AbsentError):
-            job_target.remove(cluster, name, namespace)
+        job_target.remove(cluster, name, namespace)
     return [f"job/{name} in the namespace {namespace}: removed" for name in names]
 
 
@@ -224,20 +222,15 @@ def restore_clusters(
     look in; empty for all. note: is told what takes a while."""
     if not is_configured():
         return []
-    clusters = _clusters(context, tuple(namespaces)).items()
-    return [restore_reachable(name, note, known, only=bool(namespaces)) for name, known in clusters]
-
-
-def _clusters(context: str | None, namespaces: tuple[str, ...]) -> dict[str | None, list[str]]:
-    """Contexts to look at, each with the namespaces asked for, else with those of recorded runs to
-    fall back to."""
-    clusters: dict[str | None, list[str]] = {context: list(namespaces)}
+    # each context with the namespaces asked for, else with those of its runs to fall back to
+    clusters: dict[str | None, list[str]] = {context: []}
     for recorded, namespace in _recorded():
         if context in (None, recorded):
-            clusters.setdefault(recorded, list(namespaces)).extend(
-                () if namespaces else (namespace,)
-            )
-    return {name: list(dict.fromkeys(known)) for name, known in clusters.items()}
+            clusters.setdefault(recorded, []).append(namespace)
+    return [
+        restore_reachable(name, note, namespaces or known, only=bool(namespaces))
+        for name, known in clusters.items()
+    ]
 
 
 def _recorded() -> Iterator[tuple[str | None, str]]:
@@ -247,11 +240,8 @@ def _recorded() -> Iterator[tuple[str | None, str]]:
         try:
             text = path.read_text(encoding="utf-8")
             study = yaml.safe_load(text) if "kind: kubernetes" in text else {}
-            environments = (study.get("environments") or {}).values()
-            targets = [
-                study.get("target"),
-                *(environment.get("target") for environment in environments),
-            ]
+            places_of = [study, *(study.get("environments") or {}).values()]
+            targets = [place.get("target") for place in places_of]
         except (OSError, ValueError, TypeError, RecursionError, yaml.YAMLError, AttributeError):
             continue
         for target in targets:

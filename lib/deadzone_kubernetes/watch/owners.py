@@ -27,6 +27,9 @@ APPLIERS = ("kubectl-client-side-apply", "argocd", "kustomize-controller", "helm
 """Managers, besides those by server-side apply, that set fields to what a manifest says, again and
 again."""
 
+LENT = "ephemeralcontainers"
+"""Where a shell is lent to a pod, in which it stays."""
+
 ITSELF: Object = {".": {}}
 """How a value with others in it is owned itself."""
 
@@ -123,7 +126,11 @@ def owned_again(manifest: Object, owned: Owned, noted: Path = ()) -> Object | No
         for entry in entries(manifest, noted)
         if noted and entry.get("manager") == MANAGER
     ]
-    again = [entry for entry in managers if entry.get("manager") != MANAGER]
+    again = [
+        entry
+        for entry in managers
+        if entry.get("manager") != MANAGER or entry.get("subresource") == LENT
+    ]
     for path, owner in ((tuple(path), owner) for path, owner in owned):
         if value_at(manifest, path) is None or not is_ours(manifest, path):
             continue

@@ -41,9 +41,18 @@ def program_files(
         words = [fill(word, values) for word in line if placed([word]) <= values.keys()]
         for place, word in enumerate(words):
             path = str(cwd / word) if place or "/" in word else word
-            if word not in named:
+            if place and words[place - 1] == "-m":
+                named[word] = _module(cwd / word.replace(".", "/"))
+            elif word not in named:
                 named[word] = _script(path) if place else shutil.which(path)
     return {f"file {word}": sha256_of(path)[:SHOWN] for word, path in named.items() if path}
+
+
+def _module(path: Path) -> str | None:
+    """The file that `python -m` runs of a module beside the study; None of one that is
+    installed."""
+    files = (path.with_suffix(".py"), path / "__main__.py")
+    return next((str(file) for file in files if file.is_file()), None)
 
 
 def _script(path: str) -> str | None:
