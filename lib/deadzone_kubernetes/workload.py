@@ -98,13 +98,11 @@ class KubernetesWorkload:
     def check_allowed(self, manifest: Object, allow: bool) -> None:
         """Raise TargetError unless the workload's owner, or whoever typed --allow, permits the
         sweep."""
-        value = (manifest["metadata"].get("annotations") or {}).get(PERMISSION)
-        if value == ALLOWED or allow:
+        if allow or (manifest["metadata"].get("annotations") or {}).get(PERMISSION) == ALLOWED:
             return
-        instead = f" (its value is {value!r})" if value is not None else ""
         raise TargetError(
             f"{self} does not permit sweeps: it lacks the annotation {PERMISSION}: "
-            f"{ALLOWED}{instead}. Its owner gives it with `kubectl annotate -n {self.namespace} "
+            f"{ALLOWED}. Its owner gives it with `kubectl annotate -n {self.namespace} "
             f"{self.kind} {self.name} {PERMISSION}={ALLOWED}`; --allow sweeps it all the same."
         )
 
@@ -139,11 +137,10 @@ class KubernetesWorkload:
         manifest: the workload as it was read; one that changed since is not touched, ConflictError
         is raised. annotations: of the object, which are set with it.
         """
-        template = {"spec": {"containers": [{"name": container, "resources": wanted.as_patch()}]}}
         version = manifest["metadata"]["resourceVersion"]
         body = {
             "metadata": {"resourceVersion": version, "annotations": dict(annotations or {})},
-            "spec": {"template": template},
+            "spec": {"template": _with_resources(container, wanted)},
         }
         return self.patch(f"set the resources ({wanted})", body, dry_run)
 
@@ -192,7 +189,8 @@ class KubernetesWorkload:
                 template = container_of(self.template(manifest), container, str(self))
                 wanted = Resources.of(template, resources_of(keys)).only(keys)
                 ready = [pod for pod in present if is_ready(pod, container)]
-                if ready and self._as_wanted(ready[-1], container, wanted, ours):
+                if ready:
+                    self._check_wanted(ready[-1], container, wanted, ours)
                     ready_since = ready_since or time.monotonic()
                     if time.monotonic() >= ready_since + _until_gone_s(every):
                         return ready[-1]
@@ -217,17 +215,16 @@ class KubernetesWorkload:
             return (is_current or updated == wanted) and ready == wanted
         return updated == wanted and status.get("replicas", 0) == wanted and ready == wanted
 
-    def _as_wanted(self, pod: Object, container: str, wanted: Resources, ours: Set[str]) -> bool:
-        """Whether a pod has what its template says, or ours. Raises TargetError where the cluster
-        gives it another one."""
+    def _check_wanted(self, pod: Object, container: str, wanted: Resources, ours: Set[str]) -> None:
+        """Raise TargetError where the cluster gives a pod, if not ours, others than its
+        template."""
         have = Resources.of(container_of(pod["spec"], container, str(self)), wanted.names)
-        if have.holds(wanted) or self.kind == POD or pod["metadata"]["uid"] in ours:
-            return True
-        raise TargetError(
-            f"The pods of {self} come up with {have} where {wanted} is asked for: a LimitRange or "
-            "an admission policy of the namespace sets its own. Measure within it, or in another "
-            "namespace."
-        )
+        if not (have.holds(wanted) or self.kind == POD or pod["metadata"]["uid"] in ours):
+            raise TargetError(
+                f"The pods of {self} come up with {have} where {wanted} is asked for: a LimitRange "
+                "or an admission policy of the namespace sets its own. Measure within it, or in "
+                "another namespace."
+            )
 
 
 def pod_now(cluster: Cluster, pod: Object) -> Object:
@@ -252,8 +249,10 @@ def container_of(spec: Mapping[str, Any], name: str | None, where: str) -> Objec
     containers: dict[str, Object] = {one["name"]: one for one in spec["containers"]}
     names = ", ".join(containers)
     if name is None and len(containers) > 1:
-        many = f"The pods of {where} have {len(containers)} containers: {names}"
-        raise TargetError(f"{many}. Name one: target.container.")
+        raise TargetError(
+            f"The pods of {where} have {len(containers)} containers: {names}. Name one: "
+            "target.container."
+        )
     if name and name not in containers:
         meant = did_you_mean(name, containers)
         raise TargetError(
@@ -294,6 +293,11 @@ def container_status(pod: Mapping[str, Any], container: str) -> Object:
     return next((state for state in states if state["name"] == container), {})
 
 
+def _with_resources(container: str, wanted: Resources) -> Object:
+    """A patch of a pod, or of a template, that sets the resources of a container."""
+    return {"spec": {"containers": [{"name": container, "resources": wanted.as_patch()}]}}
+
+
 def try_resize(
     cluster: Cluster, pod: Object, container: str, wanted: Resources, dry_run: bool = True
 ) -> None:
@@ -304,7 +308,7 @@ def try_resize(
     changed the pod since it was read.
     """
     name, namespace = pod["metadata"]["name"], pod["metadata"]["namespace"]
-    body: Object = {"spec": {"containers": [{"name": container, "resources": wanted.as_patch()}]}}
+    body = _with_resources(container, wanted)
     what = f"resize pod {name} in the namespace {namespace} to {wanted}"
     options = {"field_manager": MANAGER}
     if dry_run:
@@ -322,8 +326,7 @@ def resize(
     Raises ClusterError if the server has no resize or refuses it, ConflictError where something
     changed the pod since it was read, TargetError if the node cannot do it.
     """
-    name, namespace = pod["metadata"]["name"], pod["metadata"]["namespace"]
-    where = f"pod {name} in the namespace {namespace}"
+    where = f"pod {pod['metadata']['name']} in the namespace {pod['metadata']['namespace']}"
     try_resize(cluster, pod, container, wanted, dry_run=False)
     for _ in cluster.looks(timeout_s, LOOK_EVERY_S):
         now = pod_now(cluster, pod)

@@ -67,10 +67,15 @@ def test_the_patch_is_one_that_kubectl_can_apply(measured, deadzone, tmp_path):
 
 @pytest.mark.parametrize(
     ("arguments", "words"),
-    [(("--manifest",), "--workload deployment/NAME --container NAME"),
-     ((*ARGUMENTS, "--env", "THREADS"), "write NAME=FACTOR"),
-     ((*ARGUMENTS, "--env", "THREADS=thread"), "no factor 'thread'")],
-)  # fmt: skip
+    [
+        (("--manifest",), "--workload deployment/NAME --container NAME"),
+        (
+            (*ARGUMENTS, "--env", "THREADS=pause"),
+            "--env is gone: write the variable",
+        ),
+        ((*ARGUMENTS, "--request", "p50"), "--request is gone: it is the 90th percentile"),
+    ],
+)
 def test_what_is_wrong_is_told_in_a_sentence(measured, deadzone, arguments, words):
     said = deadzone("recommend", "probe/latest", *arguments)
     assert said.code == 2

@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from deadzone import packs, places
-from deadzone.cli.options import anyway_option, decision_options, gone, options_of, pairs
+from deadzone.cli.options import anyway_option, decision_options, gone, options_of
 from deadzone.errors import FindingError, StudyError
 from deadzone.language.messages import _
 from deadzone.store.run import RunFolder
@@ -29,20 +29,8 @@ from deadzone.store.run import RunFolder
 )
 @click.option("--container", metavar="NAME", help="Its container.")
 @click.option("--namespace", metavar="NAME", help="Its namespace.")
-@click.option(
-    "--env",
-    "variables",
-    metavar="NAME=FACTOR",
-    multiple=True,
-    help="Environment variable that carries a factor's level, such as FFMPEG_THREADS=threads.",
-)
-@click.option(
-    "--request",
-    "percentile",
-    type=click.Choice(["p50", "p90"]),
-    default="p90",
-    help="Percentile of the measured CPU usage that becomes the request.",
-)
+@gone("--env", "write the variable under workload.env of the study, such as THREADS: '{threads}'.")
+@gone("--request", "it is the 90th percentile of the CPU used; the comments have the median.")
 @decision_options
 @click.option("-q", "--quiet", is_flag=True, help="Draw no picture.")
 @anyway_option
@@ -50,8 +38,6 @@ from deadzone.store.run import RunFolder
 def command(
     run: str,
     as_manifest: bool,
-    variables: tuple[str, ...],
-    percentile: str,
     quiet: bool,
     as_json: bool,
     **asked: Any,
@@ -59,9 +45,9 @@ def command(
     """Print what RUN (an id, a folder, or STUDY/latest) recommends.
 
     \b
-    deadzone recommend ffmpeg-cpu-limit/latest --manifest --workload deployment/encoder --container ffmpeg \\
-        --env FFMPEG_THREADS=threads | kubectl patch deployment encoder --patch-file /dev/stdin
-    """  # noqa: E501
+    deadzone recommend ffmpeg-cpu-limit/latest --manifest --workload deployment/encoder \\
+        --container ffmpeg | kubectl patch deployment encoder --patch-file /dev/stdin
+    """
     from deadzone.report.document.publishing import PHASES
     from deadzone.report.sweep.analysis import analyse
     from deadzone.report.sweep.claims import contradicted
@@ -120,14 +106,6 @@ def command(
         ]
         click.echo(json.dumps(shown) if as_json else "\n".join([*pictures, str(advice), *follows]))
         return
-    renamed = pairs("--env", variables, "NAME=FACTOR, such as FFMPEG_THREADS=threads")
-    manifest = packs.part(lambda pack: pack.manifest)(
-        analysis,
-        levels,
-        used,
-        **{name: asked[name] for name in ("workload", "container", "namespace")},
-        percentile=int(percentile.removeprefix("p")),
-        variables=renamed,
-        as_json=as_json,
-    )
-    click.echo(manifest, nl=False)
+    where = {name: asked[name] for name in ("workload", "container", "namespace")}
+    printed = packs.part(lambda pack: pack.manifest)
+    click.echo(printed(analysis, levels, used, **where, as_json=as_json), nl=False)

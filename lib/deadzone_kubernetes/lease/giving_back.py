@@ -22,9 +22,11 @@ from deadzone_kubernetes.watch.changes import Change
 from deadzone_kubernetes.watch.owners import (
     Path,
     is_ours,
+    managers_of,
     owned_again,
     owner_of,
     path_of,
+    value_at,
 )
 from deadzone_kubernetes.workload import (
     DEPLOYMENT,
@@ -109,9 +111,9 @@ def _merged(
     for key, had in before.amounts.items():
         path, has = path_of(workload.kind, original.container, key), now.amounts[key]
         is_removed = has is None and key not in original.removed
-        is_theirs = has != had and (is_removed or not is_ours(manifest, path))
-        wanted[key] = has if is_theirs else had
-        if is_theirs:
+        wanted[key] = had
+        if has != had and (is_removed or not is_ours(manifest, path)):
+            wanted[key] = has
             what = f"the {in_words(key)} {has}, set" if has else f"the {in_words(key)}, removed,"
             kept.append(Change(what, owner_of(manifest, path)))
     return Resources(wanted), kept, now
@@ -170,17 +172,19 @@ def _at_a_level(
 ) -> list[tuple[str, Resources]]:
     """Pods with other amounts than the template's where the sweep set them, but for those that
     others resized."""
-    at_level = []
-    for pod in pods:
-        have = _of(replace(workload, kind=POD), pod, original)
-        by_others = any(
-            entry.get("subresource") == "resize" and entry.get("manager") != MANAGER
-            for entry in pod["metadata"].get("managedFields") or []
-            if not str(entry.get("manager")).startswith("kubelet")
-        )
-        if not have.holds(wanted.only(original.swept)) and not by_others:
-            at_level.append((str(pod["metadata"]["name"]), have))
-    return at_level
+    swept = wanted.only(original.swept)
+    every = [(pod, _of(replace(workload, kind=POD), pod, original)) for pod in pods]
+    return [
+        (str(pod["metadata"]["name"]), have)
+        for pod, have in every
+        if not have.holds(swept) and not any(map(_is_resize_by_others, managers_of(pod)))
+    ]
+
+
+def _is_resize_by_others(entry: Object) -> bool:
+    manager = str(entry.get("manager"))
+    is_other = manager != MANAGER and not manager.startswith("kubelet")
+    return is_other and entry.get("subresource") == "resize"
 
 
 def _close_note(workload: KubernetesWorkload, original: Original) -> None:
@@ -206,7 +210,6 @@ def _remove_note_of_revisions(workload: KubernetesWorkload, manifest: Object) ->
     what = f"remove the note from the revisions of {workload}"
     away = {"metadata": {"annotations": {ANNOTATION: None}}}
     with contextlib.suppress(MissingVerbError, AbsentError):
-        found = call(what, method.format("list"), where, label_selector=selector)["items"]
-        for metadata in (revision["metadata"] for revision in found):
-            if ANNOTATION in (metadata.get("annotations") or {}):
-                call(what, method.format("patch"), metadata["name"], where, away)
+        for revision in call(what, method.format("list"), where, label_selector=selector)["items"]:
+            if value_at(revision, NOTE):
+                call(what, method.format("patch"), revision["metadata"]["name"], where, away)

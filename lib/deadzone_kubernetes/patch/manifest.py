@@ -31,7 +31,6 @@ from deadzone.plugins import (
 from deadzone.report.document.display import Block, CommandBlock, Prose
 from deadzone.report.sweep.analysis import Analysis
 from deadzone.report.sweep.recommended import (
-    REQUEST_PERCENTILES,
     Usage,
     recommended_levels,
     usage,
@@ -40,6 +39,9 @@ from deadzone.study.design import limits_of
 from deadzone.study.target_spec import POD_LIMITS
 from deadzone.study.workload_specs import CommandWorkloadSpec
 from deadzone_kubernetes.container.resources import MEMORY, written
+
+REQUEST_PERCENTILE = 90
+"""Of the measured usage, which becomes the request."""
 
 KINDS = {"deployment": "Deployment", "statefulset": "StatefulSet"}
 """Workloads whose pods a patch can change; the resources of a bare pod are changed in place
@@ -102,26 +104,23 @@ def patch(
     levels: Mapping[str, Level],
     used: Usage,
     where: Destination,
-    *,
-    percentile: int = REQUEST_PERCENTILES[1],
-    variables: Mapping[str, str] | None = None,
 ) -> dict[str, Any]:
-    """The strategic merge patch as plain values.
-
-    percentile: of the measured usage that becomes the request. variables: environment variables of
-    the container to the factor whose level they carry, besides those that the study's own command
-    names.
-    """
+    """The strategic merge patch as plain values."""
     source = analysis.source
     assert source.study is not None
     kind, _slash, name = where.workload.partition("/")
-    resources = _cpu(limits_of(source.study, levels), levels, used.cores[percentile])
+    resources = _cpu(limits_of(source.study, levels), levels, used.cores[REQUEST_PERCENTILE])
     _add_memory(resources, levels, source.provenance.get(MEMORY_REQUEST_BEFORE))
     container: dict[str, Any] = {"name": where.container, "resources": resources}
-    if environment := _environment(analysis, levels, variables or {}):
-        container["env"] = [
-            {"name": variable, "value": value} for variable, value in environment.items()
-        ]
+    workload = source.study.workload
+    variables = workload.env if isinstance(workload, CommandWorkloadSpec) else {}
+    environment = [
+        {"name": variable, "value": fill(text, levels)}
+        for variable, text in variables.items()
+        if placeholders(text) and set(placeholders(text)) <= set(levels)
+    ]
+    if environment:
+        container["env"] = environment
     by = {"deadzone.dev/recommended-by": f"{source.study.study}/{source.run_id}"}
     metadata = {"name": name} | ({"namespace": where.namespace} if where.namespace else {})
     return {
@@ -132,17 +131,10 @@ def patch(
     }
 
 
-def manifest(document: Mapping[str, Any], comments: list[str]) -> str:
-    """The patch as YAML, what it rests on as comments before it."""
-    sentence = "".join(f"# {line}\n" for line in comments)
-    return sentence + yaml.safe_dump(dict(document), sort_keys=False, allow_unicode=True)
-
-
 def comments(
     analysis: Analysis,
     levels: Mapping[str, Level],
     used: Usage,
-    percentile: int,
     document: Mapping[str, Any],
 ) -> list[str]:
     """What a reviewer of the patch must know: why this setting, where the request comes from, what
@@ -150,14 +142,14 @@ def comments(
     source, advice = analysis.source, analysis.advice
     assert advice is not None and source.study is not None
     how = "readings during" if used.sampled else "the means of"
-    container = document["spec"]["template"]["spec"]["containers"][0]
+    share = f"request: {REQUEST_PERCENTILE}th percentile of the "
+    request = "" if "cpu_request" in levels else share
+    amounts = ", ".join(f"p{n} {cores:.3g}" for n, cores in used.cores.items())
     lines = [
         f"{source.title or source.name}, run {source.run_id}",
         *str(advice.reason).splitlines(),
-        *(str(finding) for finding in analysis.findings),
-        f"{'CPU used' if 'cpu_request' in levels else f'request: {percentile}th percentile of the CPU used'}, from {how} "  # noqa: E501
-        f"{used.n_trials} trials "
-        f"({', '.join(f'p{n} {cores:.3g}' for n, cores in used.cores.items())} cores)",
+        *map(str, analysis.findings),
+        f"{request}CPU used, from {how} {used.n_trials} trials ({amounts} cores)",
     ]
     limit = limits_of(source.study, levels).cpu_limit
     if limit == NONE:
@@ -165,9 +157,9 @@ def comments(
     if limit == UNCHANGED:
         lines.append("the study left the CPU limit as it was, and so does this patch")
     others = {name: level for name, level in levels.items() if name not in POD_LIMITS}
-    if others and not container.get("env"):
+    if others and not document["spec"]["template"]["spec"]["containers"][0].get("env"):
         unset = ", ".join(f"{name}={format_level(level)}" for name, level in others.items())
-        lines.append(f"not in this patch: {unset}; --env NAME=FACTOR names what carries it")
+        lines.append(f"not in this patch: {unset}")
     return lines
 
 
@@ -201,35 +193,14 @@ def _add_memory(
         resources["requests"]["memory"] = written(MEMORY, float(request))
 
 
-def _environment(
-    analysis: Analysis, levels: Mapping[str, Level], variables: Mapping[str, str]
-) -> dict[str, str]:
-    """Variables of the container, from the study's own command and from the caller."""
-    study = analysis.source.study
-    assert study is not None
-    templates = dict(study.workload.env) if isinstance(study.workload, CommandWorkloadSpec) else {}
-    environment = {}
-    for variable, text in templates.items():
-        if placeholders(text) and set(placeholders(text)) <= set(levels):
-            environment[variable] = fill(text, levels)
-    for variable, factor in variables.items():
-        if factor not in levels:
-            raise TableError(
-                f"--env {variable}={factor}: the study has no factor {factor!r}; it has "
-                f"{', '.join(levels)}."
-            )
-        environment[variable] = format_level(levels[factor])
-    return environment
-
-
 def consequences(analysis: Analysis) -> list[Message]:
     """In whose manifest the setting of a container that was swept belongs, and for how many pods it
     was measured; nothing where nothing is recommended for one."""
     provenance = analysis.source.provenance
     where, at_level = swept_container(provenance), provenance.get("pods_at_level") or []
-    said: list[Message] = []
     if analysis.stopped or analysis.advice is None or not where.container:
-        return said
+        return []
+    said = []
     if owner := provenance.get("applied_by"):
         text = _(
             "{manager} applies the manifest of {workload}: change the limits and requests there. A "
@@ -239,8 +210,7 @@ def consequences(analysis: Analysis) -> list[Message]:
         )
         said.append(text)
     if len(at_level) > 1:
-        text = _("The setting is for one pod; {n} pods were at it at once.", n=len(at_level))
-        said.append(text)
+        said.append(_("The setting is for one pod; {n} pods were at it at once.", n=len(at_level)))
     return said
 
 
@@ -280,18 +250,16 @@ def printed(
     workload: str | None,
     container: str | None,
     namespace: str | None,
-    percentile: int,
-    variables: Mapping[str, str],
     as_json: bool,
 ) -> str:
     """What `deadzone recommend --manifest` prints: the patch, with what is to be known of it as
     comments, or as JSON alone."""
     where = destination(analysis, workload, container, namespace)
-    document = patch(analysis, levels, used, where, percentile=percentile, variables=variables)
+    document = patch(analysis, levels, used, where)
     if as_json:
         return json.dumps(document) + "\n"
-    said = comments(analysis, levels, used, percentile, document)
-    said += map(str, consequences(analysis))
+    said = [*comments(analysis, levels, used, document), *map(str, consequences(analysis))]
     if not analysis.source.provenance.get("applied_by"):
         said.append(f"apply: {_kubectl_patch(where)} --patch-file FILE")
-    return manifest(document, said)
+    shown = yaml.safe_dump(document, sort_keys=False, allow_unicode=True)
+    return "".join(f"# {line}\n" for line in said) + shown

@@ -14,6 +14,7 @@ from deadzone_kubernetes.watch.owners import (
     Path,
     entries,
     is_ours,
+    managers_of,
     owner_of,
     value_at,
 )
@@ -62,17 +63,16 @@ class Look:
         was, has = (dict(_values(("spec",), manifest["spec"])) for manifest in (before, now))
         for path in watched:
             was[path], has[path] = value_at(before, path), value_at(now, path)
-        written = before["metadata"].get("managedFields") or []
-        changes = []
-        for path in {**was, **has}:
-            # a write of ours whose answer was lost
-            is_ours_alone = is_ours(now, path) and any(entries(now, path))
-            # a shell that is lent, or a user who looks
-            if was.get(path) == has.get(path) or EPHEMERAL in path or is_ours_alone:
-                continue
-            who = owner_of(now, path, written) or unknown
-            changes.append(Change(_said(path, was.get(path), has.get(path)), who))
-        return changes
+        written = managers_of(before)
+        differ = [path for path in {**was, **has} if was.get(path) != has.get(path)]
+        return [
+            Change(
+                _said(path, was.get(path), has.get(path)), owner_of(now, path, written) or unknown
+            )
+            for path in differ
+            # not a shell that is lent, a user who looks, or a write of ours whose answer was lost
+            if EPHEMERAL not in path and not (is_ours(now, path) and any(entries(now, path)))
+        ]
 
 
 def _said(path: Path, before: object, now: object) -> str:
@@ -80,20 +80,19 @@ def _said(path: Path, before: object, now: object) -> str:
         return "its pods were restarted"
     shown = [part for part in path if part not in ("spec", "template", "metadata", "containers")]
     name = ".".join(shown) or ".".join(path)
+    what = "set" if before is None else "removed" if now is None else "changed"
     if "env" in path:  # values of the environment may be secrets
-        what = "set" if before is None else "removed" if now is None else "changed"
         return f"{name} was {what}"
-    if before is None:
-        return f"{name} was set to {_short(now)}"
-    return (
-        f"{name} was removed, it was {_short(before)}"
-        if now is None
-        else f"{name} was changed from {_short(before)} to {_short(now)}"
-    )
+    values = [_short(str(value)) for value in (before, now)]
+    amounts = {
+        "set": f" to {values[1]}",
+        "removed": f", it was {values[0]}",
+        "changed": f" from {values[0]} to {values[1]}",
+    }
+    return f"{name} was {what}{amounts[what]}"
 
 
-def _short(value: object) -> str:
-    text = str(value)
+def _short(text: str) -> str:
     return text if len(text) <= SHOWN else f"{text[:SHOWN]}..."
 
 

@@ -63,9 +63,14 @@ def value_at(value: object, path: Path) -> object:
     return value
 
 
+def managers_of(manifest: Mapping[str, Any]) -> list[Object]:
+    """Its managedFields: an entry for each manager, with the fields that it owns."""
+    return list(manifest["metadata"].get("managedFields") or [])
+
+
 def entries(manifest: Mapping[str, Any], path: Path) -> Iterator[Object]:
     """The entries of managedFields that own a field, or the list that it is an item of."""
-    for entry in manifest["metadata"].get("managedFields") or []:
+    for entry in managers_of(manifest):
         fields: Object | None = entry.get("fieldsV1") or {}
         for key, written in zip(path, _keys(path), strict=True):
             if fields is not None and (fields or not key.isdigit()):
@@ -103,15 +108,11 @@ def owners(manifest: Mapping[str, Any], paths: Iterable[Path]) -> Owned:
 
 def applier(owned: Owned) -> str | None:
     """Who applies a manifest with limits or requests among fields; None where no one does."""
-    amounts = [owner for path, owner in owned if path[-2] in ("limits", "requests")]
-    return next(
-        (
-            str(owner["manager"])
-            for owner in amounts
-            if owner["operation"] == "Apply" or owner["manager"].startswith(APPLIERS)
-        ),
-        None,
-    )
+    for path, owner in owned:
+        is_applied = owner["operation"] == "Apply" or owner["manager"].startswith(APPLIERS)
+        if is_applied and path[-2] in ("limits", "requests"):
+            return str(owner["manager"])
+    return None
 
 
 def owned_again(manifest: Object, owned: Owned, noted: Path = ()) -> Object | None:
@@ -120,7 +121,7 @@ def owned_again(manifest: Object, owned: Owned, noted: Path = ()) -> Object | No
 
     A patch of its own, for with another change in it the sweep would be an owner again.
     """
-    managers: list[Object] = manifest["metadata"].get("managedFields") or []
+    managers = managers_of(manifest)
     note = [
         {**entry, "fieldsV1": _with(None, _keys(noted))}
         for entry in entries(manifest, noted)

@@ -59,15 +59,16 @@ def write(home, text=STUDY, cores=2.0, name="run-1"):
     return run
 
 
-def patched(run, **more):
+WHERE = {"workload": "deployment/encoder", "container": "main", "namespace": "media"}
+
+
+def patched(run):
+    """The patch for a run, as data and as it is printed."""
     analysis = analyse(load_source(str(run.folder)))
     levels = recommended_levels(analysis)
     used = usage(run, levels, analysis.source.analysed)
-    where = manifest.destination(analysis, "deployment/encoder", "main", "media")
-    document = manifest.patch(analysis, levels, used, where, **more)
-    return document, manifest.manifest(
-        document, manifest.comments(analysis, levels, used, 90, document)
-    )
+    text = manifest.printed(analysis, levels, used, **WHERE, as_json=False)
+    return yaml.safe_load(text), text
 
 
 def container_of(document):
@@ -84,11 +85,8 @@ def test_a_limit_that_the_study_left_alone_is_left_alone(repository):
     analysis = analyse(replace(source, study=source.study.model_copy(update={"target": pod})))
     levels = {"threads": 2}
     used = usage(run, levels, analysis.source.analysed)
-    where = manifest.destination(analysis, "deployment/encoder", "main", "media")
-    document = manifest.patch(analysis, levels, used, where)
-    container = container_of(document)
-    assert container["resources"] == {"requests": {"cpu": "1800m"}}
-    said = manifest.comments(analysis, levels, used, 90, document)
+    said = manifest.printed(analysis, levels, used, **WHERE, as_json=False)
+    assert container_of(yaml.safe_load(said))["resources"] == {"requests": {"cpu": "1800m"}}
     assert "the study left the CPU limit as it was, and so does this patch" in said
 
 
@@ -100,26 +98,14 @@ def test_limit_request_and_threads_come_from_one_treatment(repository):
     annotations = {"deadzone.dev/recommended-by": "encoder/run-1"}
     of_it = {"name": "encoder", "namespace": "media", "annotations": annotations}
     assert document["metadata"] == of_it
-    assert yaml.safe_load(text) == document
     assert "# request: 90th percentile of the CPU used, from readings during 4 trials" in text
     assert "(p50 1, p90 1.8 cores)" in text
 
 
-def test_the_request_can_be_the_median(repository):
-    document, _ = patched(write(repository), percentile=50)
-    assert container_of(document)["resources"]["requests"] == {"cpu": "1000m"}
-
-
-def test_a_variable_can_be_named_for_a_program_that_takes_threads_as_an_argument(repository):
-    run = write(repository, PAIRED)
-    document, text = patched(run)
+def test_threads_that_are_an_argument_are_said_to_be_left(repository):
+    document, text = patched(write(repository, PAIRED))
     assert "env" not in container_of(document)
     assert "not in this patch: threads=2" in text
-    document, text = patched(run, variables={"THREADS": "threads"})
-    assert container_of(document)["env"] == [{"name": "THREADS", "value": "2"}]
-    assert "not in this patch" not in text
-    with pytest.raises(TableError, match="no factor 'thread'"):
-        patched(run, variables={"THREADS": "thread"})
 
 
 def test_where_only_no_limit_will_do_the_patch_removes_it(repository):
