@@ -12,10 +12,10 @@ PACK = Pack(
             give_back="deadzone_kubernetes.kind:give_back",
         )
     },
-    checks=("deadzone_kubernetes.survey.examining:checks",),
+    checks=("deadzone_kubernetes.survey.trying:checks",),
     application="deadzone_kubernetes.patch.manifest:consequences",
     applied="deadzone_kubernetes.patch.manifest:applied",
     manifest="deadzone_kubernetes.patch.manifest:printed",
-    examine_workload="deadzone_kubernetes.survey.examining:examine_workload",
+    examine_workload="deadzone_kubernetes.survey.trying:examine_workload",
     restore_clusters="deadzone_kubernetes.lease.restoring:restore_clusters",
 )

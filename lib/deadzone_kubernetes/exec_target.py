@@ -20,29 +20,27 @@ from deadzone.plugins import (
     Treatment,
 )
 from deadzone.run.targets.limits.base import Counters
-from deadzone_kubernetes.api.cluster import Object
-from deadzone_kubernetes.api.errors import (
+from deadzone_kubernetes.api.cluster import (
     AbsentError,
     ClusterError,
     MissingVerbError,
+    Object,
     RefusedError,
 )
 from deadzone_kubernetes.api.streams import Spot
 from deadzone_kubernetes.cluster_target import ClusterTarget
-from deadzone_kubernetes.container import ephemeral_shell, resources, trial
-from deadzone_kubernetes.container.container import PodContainer, Probe, verified
-from deadzone_kubernetes.container.identity import identity
-from deadzone_kubernetes.container.place import PodPlace
+from deadzone_kubernetes.container import resources, trial
+from deadzone_kubernetes.container.container import PodContainer, Probe, lend, verified
 from deadzone_kubernetes.container.resources import Resources
-from deadzone_kubernetes.lease import giving_back, originals, restoring
+from deadzone_kubernetes.container.trial import PodPlace, identity
+from deadzone_kubernetes.lease import giving_back, restoring
+from deadzone_kubernetes.lease.giving_back import ANNOTATION, Original
 from deadzone_kubernetes.lease.lease import lease_name
-from deadzone_kubernetes.lease.originals import ANNOTATION, Original
 from deadzone_kubernetes.specs import KubernetesTargetSpec
-from deadzone_kubernetes.survey import reached
-from deadzone_kubernetes.survey.trying import try_levels
+from deadzone_kubernetes.survey.trying import check_reached, try_levels
 from deadzone_kubernetes.watch import autoscaler
+from deadzone_kubernetes.watch.changes import applier, owners, path_of
 from deadzone_kubernetes.watch.others import OtherChanges
-from deadzone_kubernetes.watch.owners import applier, owners, path_of
 from deadzone_kubernetes.workload import POD, KubernetesWorkload, container_of, pod_now, resize
 
 ASKED_BEFORE = {"cpu": "cpu_request_before", "memory": "memory_request_before_bytes"}
@@ -139,7 +137,7 @@ class ExecTarget(ClusterTarget):
         node = f"the node {pod['spec'].get('nodeName')}, which has {cores} to give"
         self._check_fits(cores, f"{node}: it would limit nothing")
         if self._is_asked:
-            reached.check(workload, pod, is_all=spec.pods == "all")
+            check_reached(workload, pod, is_all=spec.pods == "all")
         try_levels(workload, original, self.pods, self.levels, spec.change, note)
 
     def _keep(self, original: Original) -> None:
@@ -154,13 +152,12 @@ class ExecTarget(ClusterTarget):
             raise
 
     def _keep_autoscaler(self, it: str, had: autoscaler.Had) -> None:
-        held = {**self.original.autoscalers, it: had}
-        self._keep(replace(self.original, autoscalers=held))
+        self._keep(replace(self.original, autoscalers={**self.original.autoscalers, it: had}))
 
     def _give_back_left(self) -> None:
         """Give back what a killed sweep left at the workload."""
         workload, timeout_s = self._workload, self.spec.start_timeout_s
-        if left := originals.kept(workload.read(), str(workload)):
+        if left := giving_back.kept(workload.read(), str(workload)):
             for given in restoring.restore_workload(workload, left, timeout_s):
                 self.around.note(f"left by the killed run {left.run}: {given}")
             if workload.kind != POD:
@@ -186,7 +183,7 @@ class ExecTarget(ClusterTarget):
     def _entered(self, pod: Object) -> PodContainer:
         spec, lent = self.spec, None
         if spec.launcher_image:
-            lent = ephemeral_shell.lend(
+            lent = lend(
                 *(self.cluster, pod, self._name, spec.launcher_image),
                 *(self._home, spec.start_timeout_s),
             )
@@ -263,8 +260,8 @@ class ExecTarget(ClusterTarget):
             self._choose_pods()
         wanted = self.wanted(treatment)
         must = resources.required(self.original.resources, wanted)
-        specifications = map(self._specification, self.pods)
-        if not all(Resources.of(one, must.names).holds(must) for one in specifications):
+        have = [Resources.of(self._specification(pod), must.names) for pod in self.pods]
+        if not all(amounts.holds(must) for amounts in have):
             self._change(must, wanted)
         try:
             self.probe, *_ = [verified(container, must) for _, container in self._every]
@@ -345,11 +342,11 @@ class ExecTarget(ClusterTarget):
             manifest = self._workload.read()
             self.others.look_at(manifest)
             self.others.check()
-            note = {ANNOTATION: original.dumps()}
-            return self._workload.patch_template(self._name, wanted, manifest, note)
+            return self._workload.patch_template(
+                self._name, wanted, manifest, {ANNOTATION: original.dumps()}
+            )
 
-        patched = self.cluster.without_conflict(attempt)
-        self.others.wrote(patched)
+        self.others.wrote(self.cluster.without_conflict(attempt))
         self._original, self.others.are_rolled = original, True
         self._choose_pods()
 

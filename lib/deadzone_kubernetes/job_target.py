@@ -22,15 +22,17 @@ from deadzone.plugins import (
     is_number,
 )
 from deadzone.run.targets.base import Target
-from deadzone_kubernetes.api.cluster import Cluster, Object
-from deadzone_kubernetes.api.errors import AbsentError, ClusterError, MissingVerbError
+from deadzone_kubernetes.api.cluster import (
+    AbsentError,
+    Cluster,
+    ClusterError,
+    MissingVerbError,
+    Object,
+)
 from deadzone_kubernetes.api.streams import Spot
 from deadzone_kubernetes.cluster_target import ClusterTarget
 from deadzone_kubernetes.container import trial
-from deadzone_kubernetes.container.container import PodContainer, Probe, verified
-from deadzone_kubernetes.container.ephemeral_shell import BUSYBOX, COPY
-from deadzone_kubernetes.container.identity import image_of
-from deadzone_kubernetes.container.place import PodPlace
+from deadzone_kubernetes.container.container import BUSYBOX, COPY, PodContainer, Probe, verified
 from deadzone_kubernetes.container.resources import (
     CPU,
     FACTORS,
@@ -43,6 +45,7 @@ from deadzone_kubernetes.container.resources import (
     quantity,
     resources_of,
 )
+from deadzone_kubernetes.container.trial import PodPlace, image_of
 from deadzone_kubernetes.specs import JobSpec, KubernetesTargetSpec
 from deadzone_kubernetes.survey import pod_problems
 from deadzone_kubernetes.survey.pod_problems import Hopeless
@@ -252,8 +255,7 @@ class JobWorker(Target):
     def execute(self, command: Command, timeout_s: float) -> Measurement:
         """Run the command in the pod; a pod that is gone meanwhile makes the trial lost."""
         assert self.container is not None
-        note = self._target.around.note
-        return trial.execute(self.container, self.pod, command, timeout_s, note)
+        return trial.execute(self.container, self.pod, command, timeout_s, self._target.around.note)
 
     def stop(self) -> str | None:
         """Remove the Job with its pod; what could not be done, in words."""

@@ -12,8 +12,7 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 from deadzone.plugins import TargetError, did_you_mean
-from deadzone_kubernetes.api.cluster import MANAGER, Cluster, Object
-from deadzone_kubernetes.api.errors import AbsentError, ConflictError
+from deadzone_kubernetes.api.cluster import MANAGER, AbsentError, Cluster, ConflictError, Object
 from deadzone_kubernetes.container.resources import Resources, resources_of
 from deadzone_kubernetes.survey import pod_problems
 from deadzone_kubernetes.survey.pod_problems import Hopeless
@@ -235,10 +234,8 @@ def pod_now(cluster: Cluster, pod: Object) -> Object:
 
 def pods_of(cluster: Cluster, whose: str, namespace: str, selector: str) -> list[Object]:
     """The pods with the labels of a selector."""
-    what = f"list the pods of {whose}"
-    return list(
-        cluster.call(what, METHODS[POD].format("list"), namespace, label_selector=selector)["items"]
-    )
+    what, method = f"list the pods of {whose}", METHODS[POD].format("list")
+    return list(cluster.call(what, method, namespace, label_selector=selector)["items"])
 
 
 def container_of(spec: Mapping[str, Any], name: str | None, where: str) -> Object:

@@ -196,8 +196,10 @@ class ServiceContainer:
         if self.ended is not None:
             return self.ended
         if self.process.poll() is None:
-            patience = ("--time", str(round(timeout_s)))
-            ask(self.engine, "stop", *patience, self.name, patience_s=timeout_s)
+            ask(
+                *(self.engine, "stop", "--time", str(round(timeout_s)), self.name),
+                patience_s=timeout_s,
+            )
             with contextlib.suppress(subprocess.TimeoutExpired):
                 self.process.wait(timeout=ENGINE_TIMEOUT_S)
         _remove(self.engine, self.name)

@@ -54,7 +54,17 @@ class ServiceMeasuring(Measuring):
         self._hosts = {
             name: cast(Host, make_target(target, around)) for name, target in plan.targets.items()
         }
-        self._services = {name: self._service(name, logs) for name in plan.services}
+        self._services = {
+            name: Service(
+                planned.spec,
+                None if planned.target is None else self._hosts[planned.target],
+                plan.folder,
+                name,
+                logs,
+                asdict(planned.limits),
+            )
+            for name, planned in plan.services.items()
+        }
 
     def _open(self, stack: ExitStack) -> None:
         super()._open(stack)
@@ -158,12 +168,6 @@ class ServiceMeasuring(Measuring):
             return measured, with_profiles(replace(outcome, responses=responses), profiles)
         finally:
             service.after_trial()
-
-    def _service(self, environment: str, logs: Path | None) -> Service:
-        planned = self._plan.services[environment]
-        host = self._hosts[planned.target] if planned.target is not None else None
-        own = asdict(planned.limits)
-        return Service(planned.spec, host, self._plan.folder, environment, logs, own)
 
 
 def _known(limits: Limits) -> dict[str, float]:

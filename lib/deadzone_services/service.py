@@ -1,8 +1,15 @@
 """A service in one environment: started or only reached, ready before a client asks, stopped
-afterwards, its log kept."""
+afterwards, its log kept.
 
+Ports, and waiting until a service answers on one.
+"""
+
+import http.client
+import socket
 import sys
+import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -22,15 +29,100 @@ from deadzone.run.targets.account import ThreadAccount
 from deadzone.run.targets.interrupts import undisturbed
 from deadzone.run.targets.limits.base import Counters
 from deadzone.run.targets.local import LocalTarget
-from deadzone.run.targets.processes import below, listening_on
+from deadzone.run.targets.processes import below, listening_on, names_of
 from deadzone.run.targets.undo_log import UndoEntry, record_change, undo
 from deadzone.run.workloads.addresses import STANDARD_PORTS, is_this_machine
 from deadzone.run.workloads.base import Place, run_unmeasured
-from deadzone.study.service_specs import DATA, HOST, PORT, PYTHON, ServiceSpec
+from deadzone.store.programs import answer_of, last_words
+from deadzone.study.service_specs import DATA, HOST, PORT, PYTHON, ReadinessSpec, ServiceSpec
 from deadzone_services.base import Host, RunningProgram, ServiceError, placeholders_of
-from deadzone_services.readiness import await_ready, check_free, free_port
 from deadzone_services.settings import Data, as_user, check_taken, hand_over
 from deadzone_services.watching import Pids, Watch, await_settled
+
+LOOK_EVERY_S = 0.02
+"""A service that takes a second to start loses two per cent of it to a look that came too early
+[s]."""
+
+ANSWER_TIMEOUT_S = 5.0
+"""A service that accepts a connection and then says nothing for so long is not ready yet [s]."""
+
+
+def free_port(host: str) -> int:
+    """A TCP port of this machine that no process listens on.
+
+    Raises ServiceError if the address is none of this machine's.
+    """
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    refused = SaidAs(ServiceError, f"service.host: nothing can listen on {host} here")
+    with refused, socket.socket(family) as probe:
+        probe.bind((host, 0))
+        return int(probe.getsockname()[1])
+
+
+def check_free(host: str, port: int) -> None:
+    """Raise ServiceError, naming who has it, if a port is taken."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        with socket.socket(family) as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            probe.bind((host, port))
+    except OSError as error:
+        holders = ", ".join(
+            part for pid in listening_on(port) for part in (*names_of(pid)[:1], f"process {pid}")
+        )
+        raise ServiceError(
+            f"port taken: {host}:{port} cannot be used: "
+            f"{error.strerror}{f' (by {holders})' if holders else ''}. Stop that, or leave "
+            "service.port out and write {port} in its arguments."
+        ) from error
+
+
+def await_ready(
+    host: str, port: int, spec: ReadinessSpec, runs: Callable[[], bool], argv: Sequence[str] = ()
+) -> float:
+    """Wait until a service answers; returns how long that took [s].
+
+    runs: whether its process still lives. argv: program that tells whether it is ready, where one
+    does.
+
+    Raises ServiceError if it ends first, or the time is over.
+    """
+    began = time.monotonic()
+    while True:
+        alive = runs()  # asked first: what answers afterwards may be another process
+        problem = _problem(host, port, spec, argv)
+        if problem is None:
+            return time.monotonic() - began
+        if not alive:
+            raise ServiceError("the service ended before it was ready")
+        if time.monotonic() - began > spec.timeout_s:
+            address = f"http://{host}:{port}{spec.path}" if spec.path else f"port {port} of {host}"
+            where = " ".join(argv) or address
+            raise ServiceError(
+                f"the service was not ready within {spec.timeout_s:g} s: {where}: {problem}"
+            )
+        time.sleep(LOOK_EVERY_S)
+
+
+def _problem(host: str, port: int, spec: ReadinessSpec, argv: Sequence[str]) -> str | None:
+    """Why a service is not ready, or a program says so by its exit code; None if it is."""
+    try:
+        if argv:
+            answer = answer_of(argv, ANSWER_TIMEOUT_S)
+            return last_words(answer) if answer.returncode else None
+        if spec.path is None:
+            socket.create_connection((host, port), timeout=ANSWER_TIMEOUT_S).close()
+            return None
+        timeout_s = min(ANSWER_TIMEOUT_S, spec.timeout_s)
+        with closing(http.client.HTTPConnection(host, port, timeout=timeout_s)) as connection:
+            connection.request("GET", spec.path)
+            status = connection.getresponse().status
+    except ConnectionRefusedError:
+        return "nothing listens there"
+    except (OSError, http.client.HTTPException) as error:
+        return f"{type(error).__name__}: {error}".rstrip(": ")
+    return None if status == spec.status else f"status {status} where {spec.status} means ready"
+
 
 LOG_KEPT_BYTES = 1_000_000
 """How much of the end of a service's log is kept [bytes]."""
@@ -82,8 +174,8 @@ class Service:
                 f"{where}: this target starts no services itself. Give the url of a service "
                 "that is up."
             )
-        is_here = isinstance(self._host, LocalTarget)
-        if is_started and (self._spec.user or self._data) and not is_here:
+        is_elsewhere = not isinstance(self._host, LocalTarget)
+        if is_started and is_elsewhere and (self._spec.user or self._data):
             raise StudyError(
                 f"{where}: user and data are for services that are started on this machine."
             )
@@ -123,8 +215,7 @@ class Service:
         """Note, before the first change, what gives the setting back."""
         if self._spec.restore and self._promised is None:
             places = placeholders_of(self._spec.url) if self._spec.url else {}
-            values = {PYTHON: sys.executable, **places}
-            argv = self._filled(self._spec.restore, values)
+            argv = self._filled(self._spec.restore, {PYTHON: sys.executable, **places})
             what, where = f"the setting of {self._where}", f"{self._where}.restore"
             with SaidAs(WorkloadError, f"{where} cannot be noted"):
                 self._promised = record_change(UndoEntry(what, argv=argv, cwd=str(self._cwd())))

@@ -18,7 +18,7 @@ import yaml
 from deadzone.run.workloads.ffmpeg import BUNDLED, find_ffmpeg, generated_clip
 from deadzone.study.loading import load_study
 from deadzone.study.workload_spec import ClipSpec
-from deadzone_services.readiness import free_port
+from deadzone_services.service import free_port
 from programs import PROGRAMS
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -14,8 +14,14 @@ from typing import Any
 
 import yaml
 
-from deadzone_kubernetes.api import errors
-from deadzone_kubernetes.api.cluster import Cluster, Object
+from deadzone_kubernetes.api.cluster import (
+    AbsentError,
+    Cluster,
+    ClusterError,
+    Object,
+    StoppedError,
+    status_and_message,
+)
 
 PING_EVERY_S = 15.0
 """Well below the idle times after which load balancers and proxies cut a connection, of which 60 s
@@ -36,11 +42,11 @@ Answer = CompletedProcess[str]
 """What a command in a container printed, and how it ended."""
 
 
-class StreamBrokenError(errors.ClusterError):
+class StreamBrokenError(ClusterError):
     """The stream ended before the command did; whether the command still runs is not known."""
 
 
-class NoProgramError(errors.ClusterError):
+class NoProgramError(ClusterError):
     """The container has no program of that name."""
 
 
@@ -96,9 +102,9 @@ def _open(cluster: Cluster, spot: Spot, argv: tuple[str, ...], stdin: bool) -> A
         if isinstance(error.__context__, KeyboardInterrupt | SystemExit):
             # the client takes a Ctrl-C while it connects for a refusal
             raise error.__context__ from None
-        status, message = errors.status_and_message(error)
+        status, message = status_and_message(error)
         if status == 500 and "container not found" in message:
-            raise errors.AbsentError(f"{spot} does not run: {message}.") from error
+            raise AbsentError(f"{spot} does not run: {message}.") from error
         raise
 
 
@@ -117,7 +123,7 @@ def _printed(
             if printed[STATUS]:
                 break
             if cluster.stopping.is_set():
-                raise errors.StoppedError("The sweep is being stopped.")
+                raise StoppedError("The sweep is being stopped.")
             now = time.monotonic()
             if now - began > timeout_s:
                 raise StreamBrokenError(f"A command in {spot} did not end within {timeout_s:g} s.")
@@ -125,7 +131,7 @@ def _printed(
                 stream.sock.ping()
                 pinged = now
         _drain(stream, printed)
-    except errors.ClusterError:
+    except ClusterError:
         raise
     # The web socket library raises whatever its transport does, from its own errors to OpenSSL's.
     except Exception as error:
@@ -158,5 +164,5 @@ def _exit_code(spot: Spot, status: str) -> int:
     if any(words in message.lower() for words in NO_SUCH_PROGRAM):
         raise NoProgramError(f"{spot} has no such program: {message}.")
     if "container not found" in message or "not running" in message:
-        raise errors.AbsentError(f"{spot} does not run: {message}.")
+        raise AbsentError(f"{spot} does not run: {message}.")
     raise StreamBrokenError(f"A command in {spot} could not be run: {message}.")

@@ -2,6 +2,13 @@
 
 All of it goes through short commands that may be repeated without harm; only the launcher's own
 rule (a trial's folder is made once) decides that a program runs, and that it runs once.
+
+Lending a busybox to a container that has no shell.
+
+An ephemeral container of an image with a static /bin/busybox sees the processes of the target
+container, and by /proc/1/root its files: it copies the busybox there and ends. Its entry stays in
+the pod, which cannot be undone but by a new pod; so it is made only where the study names an image
+for it.
 """
 
 import hashlib
@@ -16,11 +23,12 @@ from pathlib import Path, PurePosixPath
 from deadzone.plugins import Command, TargetError
 from deadzone.run.targets.limits.base import Counters
 from deadzone_kubernetes.api import streams
-from deadzone_kubernetes.api.cluster import Cluster
-from deadzone_kubernetes.api.errors import ClusterError
+from deadzone_kubernetes.api.cluster import MANAGER, Cluster, ClusterError, Object
 from deadzone_kubernetes.api.streams import Answer, NoProgramError, Spot, StreamBrokenError
 from deadzone_kubernetes.container.accounting import cores_of, counted
 from deadzone_kubernetes.container.resources import Resources
+from deadzone_kubernetes.survey import pod_problems
+from deadzone_kubernetes.workload import container_of, pod_now
 
 SHELLS: tuple[tuple[str, ...], ...] = (
     ("/bin/sh",),
@@ -222,9 +230,13 @@ class PodContainer:
         argv = self._argv("run", trial, *timing, *where, *command.argv)
         while True:
             left = deadline - time.monotonic()
-            patience_s = min(max(left, LAST_LOOK_S), LONGEST_STREAM_S)
             try:
-                answer = streams.run(self.cluster, self.spot, argv, timeout_s=patience_s)
+                answer = streams.run(
+                    self.cluster,
+                    self.spot,
+                    argv,
+                    timeout_s=min(max(left, LAST_LOOK_S), LONGEST_STREAM_S),
+                )
             except StreamBrokenError as error:
                 if left <= 0:
                     late = f"A trial in {self.spot} did not end in its time."
@@ -323,3 +335,60 @@ def _is_size(in_force: str | None, wanted: float | None) -> bool:
     """Whether a limit is in force; the kernel rounds down to whole pages."""
     have = inf if in_force == "max" else float(in_force or 0)
     return have >= UNLIMITED_BYTES if wanted is None else wanted - LARGEST_PAGE < have <= wanted
+
+
+BUSYBOX = "/bin/busybox"
+
+LENT_LOOK_EVERY_S = 0.3
+
+OTHER_ROOT = "/proc/1/root"
+"""The files of the target container, whose first process an ephemeral one sees as its own."""
+
+COPY = (
+    'mkdir -p "$1/bin" && cp /bin/busybox "$1/busybox" && for a in $(/bin/busybox --list); do ln '
+    '-sf ../busybox "$1/bin/$a"; done'
+)
+"""Run in an ephemeral container into the target's files, or in an init container into a volume of
+the pod."""
+
+
+def lend(
+    cluster: Cluster, pod: Object, container: str, image: str, home: PurePosixPath, timeout_s: float
+) -> PurePosixPath:
+    """Bring a busybox into a running container; the folder in which it lies.
+
+    Raises TargetError where the image cannot be run or nothing can be written.
+    """
+    name, namespace = pod["metadata"]["name"], pod["metadata"]["namespace"]
+    lender = f"deadzone-{secrets.token_hex(4)}"
+    folder = home / "lent"
+    own = container_of(pod["spec"], container, name).get("securityContext") or {}
+    users = ("runAsUser", "runAsGroup", "runAsNonRoot")  # only the same user sees its files
+    entry = {
+        "name": lender,
+        "image": image,
+        "targetContainerName": container,
+        "command": [BUSYBOX, "sh", "-c", COPY, "lend", f"{OTHER_ROOT}{folder}"],
+        "securityContext": {key: own[key] for key in users if key in own},
+    }
+    what = f"lend a shell to the container {container} of pod {name} in the namespace {namespace}"
+    body = {"spec": {"ephemeralContainers": [entry]}}
+    method = "core.patch_namespaced_pod_ephemeralcontainers"
+    cluster.call(what, method, name, namespace, body, field_manager=MANAGER)
+    waiting: Object = {}
+    for _ in cluster.looks(timeout_s, LENT_LOOK_EVERY_S):
+        now = pod_now(cluster, pod)
+        states = (now.get("status") or {}).get("ephemeralContainerStatuses") or []
+        state: Object = next((status for status in states if status["name"] == lender), {})
+        if ended := pod_problems.ended(state):
+            if ended.get("exitCode") == 0:
+                return folder
+            raise TargetError(
+                f"The image {image} could not {what} (exit code {ended.get('exitCode')}): it needs "
+                f"a static /bin/busybox, and the right to write to {home.parent}."
+            )
+        waiting = (state.get("state") or {}).get("waiting") or {}
+        if waiting.get("reason") in pod_problems.HOPELESS:
+            break
+    reason = waiting.get("message") or waiting.get("reason") or "it does not start"
+    raise TargetError(f"The cluster was asked to {what} from the image {image}: {reason}.")

@@ -162,10 +162,9 @@ def why_not_resizable(container: Mapping[str, Any], must: Resources) -> str | No
 
 
 def _restarted_by(container: Mapping[str, Any]) -> set[str]:
-    policies = container.get("resizePolicy") or []
     return {
         policy["resourceName"]
-        for policy in policies
+        for policy in (container.get("resizePolicy") or [])
         if policy.get("restartPolicy") == "RestartContainer"
     }
 

@@ -1,14 +1,27 @@
 """One trial in a container, from its start to its measurement, whatever happens to the pod
-meanwhile."""
+meanwhile; and the container as the place where its files are made and its inputs are brought.
 
+What a workload is besides what its sweep changes, in texts by name: a run goes on with the same
+alone.
+
+Values of a template may be secrets, so that all but images, replicas and resources is told by a
+checksum.
+"""
+
+import hashlib
+import json
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
+from pathlib import Path, PurePosixPath
+from subprocess import CompletedProcess
 from typing import Any
 
-from deadzone.plugins import Command, Measurement, Status
-from deadzone_kubernetes.api.cluster import Cluster, Object
-from deadzone_kubernetes.api.errors import AbsentError
+from deadzone.plugins import Command, Measurement, Status, TargetError
+from deadzone.run.workloads.base import Place
+from deadzone.store.programs import NOT_STARTED
+from deadzone_kubernetes.api.cluster import AbsentError, Cluster, Object
+from deadzone_kubernetes.api.streams import NoProgramError, StreamBrokenError
 from deadzone_kubernetes.container import accounting
 from deadzone_kubernetes.container.container import (
     LauncherDiedError,
@@ -16,9 +29,17 @@ from deadzone_kubernetes.container.container import (
     PodContainer,
     Probe,
 )
+from deadzone_kubernetes.container.resources import LIMITS, REQUESTS
 from deadzone_kubernetes.specs import KubernetesTargetSpec
 from deadzone_kubernetes.survey import pod_problems
-from deadzone_kubernetes.workload import container_status, is_ending, is_ready, pod_now
+from deadzone_kubernetes.workload import (
+    POD,
+    KubernetesWorkload,
+    container_status,
+    is_ending,
+    is_ready,
+    pod_now,
+)
 
 START_ATTEMPTS = 3
 """A trial that never started may be asked for again, so often [count]."""
@@ -132,3 +153,137 @@ def where_and_how(
         "account_refused": {"taskstats": "no container hears of it"},
         "peak_memory": "of the program alone, read after 0.2 s, then every second",
     }
+
+
+RESTARTED = "kubectl.kubernetes.io/restartedAt"
+"""Annotation of a template that `kubectl rollout restart` writes; the workload is the same."""
+
+OF_NO_POD = ("name", "image", "resources", "volumeMounts")
+"""Keys of a container that are told apart, or differ from pod to pod."""
+
+
+def image_of(pod: Object, container: str) -> str:
+    """The image that a container runs, by its digest where the kubelet says it."""
+    state = container_status(pod, container)
+    return str(state.get("imageID") or state.get("image") or "unknown")
+
+
+def identity(
+    workload: KubernetesWorkload, manifest: Object, pod: Object, container: str, swept: set[str]
+) -> dict[str, str]:
+    """What a workload is. pod: one of its. container: that is swept. swept: the keys of its amounts
+    that the sweep changes."""
+    template, known = workload.template(manifest), dict[str, str]()
+    for spec in template["containers"]:
+        name = spec["name"]
+        amounts = _amounts(spec, swept if name == container else set())
+        own = {key: value for key, value in spec.items() if key not in OF_NO_POD}
+        known[f"image of {name}"] = image_of(pod, name)
+        known[f"resources of {name}"] = amounts or "none"
+        known |= {f"{key} of {name}": _checksum(value) for key, value in own.items()}
+    if workload.kind == POD:
+        return known
+    metadata = manifest["spec"]["template"].get("metadata") or {}
+    annotations = {**(metadata.get("annotations") or {}), RESTARTED: None}
+    rest = {key: value for key, value in template.items() if key != "containers"}
+    mounts = [spec.get("volumeMounts") for spec in template["containers"]]
+    known["pod template"] = _checksum([rest, mounts, metadata.get("labels"), annotations])
+    return {**known, "replicas": str(manifest["spec"].get("replicas", 1))}
+
+
+def _amounts(container: Mapping[str, Any], swept: set[str]) -> str:
+    parts = container.get("resources") or {}
+    every = {
+        f"{part}.{name}": amount
+        for part in (LIMITS, REQUESTS)
+        for name, amount in (parts.get(part) or {}).items()
+    }
+    return ", ".join(f"{key} {amount}" for key, amount in every.items() if key not in swept)
+
+
+def _checksum(value: Any) -> str:
+    return hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()[:12]
+
+
+RUN = (
+    'if [ -n "$1" ]; then cd "$1" || exit 126; fi; shift; "$@" </dev/null >"$0.out" 2>&1; code=$?; '
+    'tail -c 60000 "$0.out"; exit $code'
+)
+"""Runs a preparation; the shell's own name carries the file for what it prints."""
+
+FIND = 'cd "${2:-/}" && command -v "$1" >/dev/null'
+
+
+class PodPlace(Place):
+    """The container that trials run in at present; with another pod its identity changes."""
+
+    is_here = False
+
+    def __init__(self, inputs: Mapping[str, str]) -> None:
+        """inputs: files that lie in the container already, by name."""
+        self._inputs = dict(inputs)
+        self._container: PodContainer | None = None
+        self._sent: dict[str, Path] = {}
+
+    @property
+    def identity(self) -> str | None:
+        """The pod and its start, so to speak: its uid."""
+        return self._container.spot.uid if self._container else None
+
+    def enter(self, container: PodContainer | None) -> None:
+        """From now on the place is this container; None: there is none."""
+        if container is None or self._container is None or container.spot != self._container.spot:
+            self._sent = {}
+        self._container = container
+
+    @property
+    def _here(self) -> PodContainer:
+        if self._container is None:
+            raise TargetError("There is no pod to prepare a trial in.")
+        return self._container
+
+    def fresh_folder(self, folder: Path) -> Path:
+        """An empty folder in the container."""
+        made = self._here.shell('rm -rf "$1" && mkdir -p "$1"', str(folder), timeout_s=600.0)
+        if made.returncode:
+            raise TargetError(
+                f"{folder} in {self._here.spot} cannot be made anew: {made.stderr.strip()}."
+            )
+        return folder
+
+    def provide(self, source: Path, sha256: str) -> Path:
+        """Path in the container of a file of this machine: one that lies there, checked, or a copy.
+
+        Raises TargetError if the file that the study names there is another one.
+        """
+        if sha256 in self._sent:
+            return self._sent[sha256]
+        own = PurePosixPath(self._here.home) / "inputs" / sha256[:16] / source.name
+        there = Path(self._inputs.get(source.name, own))
+        if not self._here.holds(there, sha256, source.stat().st_size):
+            if source.name in self._inputs:
+                raise TargetError(
+                    f"{there} in {self._here.spot} is not the file {source.name} of this study "
+                    "(target.inputs): its checksum differs, or it is missing."
+                )
+            self._here.send(source, there)
+        self._sent[sha256] = there
+        return there
+
+    def has_program(self, program: str, cwd: Path | None) -> bool:
+        """Whether the container can start a program."""
+        return self._here.shell(FIND, program, str(cwd or "")).returncode == 0
+
+    def run(
+        self, argv: Sequence[str], cwd: Path | None, timeout_s: float
+    ) -> CompletedProcess[str] | None:
+        """Run a preparation in the container, under the trial's limit; None if it takes too long.
+
+        It may run twice where the stream to it breaks, so it must bear that.
+        """
+        try:
+            return self._here.prepare(RUN, argv, cwd, timeout_s)
+        except StreamBrokenError:
+            return None
+        except NoProgramError as error:
+            return CompletedProcess(argv, NOT_STARTED, "", str(error))

@@ -13,8 +13,14 @@ from datetime import UTC, datetime
 from deadzone.plugins import TargetError
 from deadzone.run.targets.kernel_files import read_bytes
 from deadzone.run.targets.limits.base import group_name, is_left_over
-from deadzone_kubernetes.api.cluster import Cluster, Object
-from deadzone_kubernetes.api.errors import AbsentError, BusyError, ClusterError, ConflictError
+from deadzone_kubernetes.api.cluster import (
+    AbsentError,
+    BusyError,
+    Cluster,
+    ClusterError,
+    ConflictError,
+    Object,
+)
 from deadzone_kubernetes.workload import KubernetesWorkload
 
 DURATION_S = 30
@@ -73,8 +79,7 @@ class Lease:
         return None
 
     def _replaced(self, what: str, version: str) -> Object:
-        body = self._body(version)
-        return self._cluster.call(what, REPLACE, self._name, self._namespace, body)
+        return self._cluster.call(what, REPLACE, self._name, self._namespace, self._body(version))
 
     def _watch(self, seen: Object) -> None:
         """Wait for the holder's duration. Raises BusyError if it renews meanwhile."""
@@ -111,8 +116,9 @@ class Lease:
             if self._version is None:
                 return
             try:
-                renewed = self._replaced("renew a lock", self._version)
-                self._version = renewed["metadata"]["resourceVersion"]
+                self._version = self._replaced("renew a lock", self._version)["metadata"][
+                    "resourceVersion"
+                ]
             except (ConflictError, AbsentError):
                 self._settle_conflict()
 

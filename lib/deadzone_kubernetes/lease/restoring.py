@@ -19,13 +19,20 @@ from deadzone.errors import NotGivenBackError
 from deadzone.plugins import DeadzoneError, TargetError
 from deadzone.store.run import STUDY_FILE
 from deadzone_kubernetes import job_target
-from deadzone_kubernetes.api import errors
-from deadzone_kubernetes.api.cluster import Cluster, Object, is_configured
+from deadzone_kubernetes.api.cluster import (
+    AbsentError,
+    BusyError,
+    Cluster,
+    ClusterError,
+    MissingVerbError,
+    Object,
+    is_configured,
+)
 from deadzone_kubernetes.api.streams import Spot
 from deadzone_kubernetes.container.container import PodContainer
-from deadzone_kubernetes.lease import giving_back, originals
+from deadzone_kubernetes.lease import giving_back
+from deadzone_kubernetes.lease.giving_back import Original
 from deadzone_kubernetes.lease.lease import Lease, died_here, is_free, lease_name
-from deadzone_kubernetes.lease.originals import Original
 from deadzone_kubernetes.workload import METHODS, KubernetesWorkload
 
 JOBS, LEASES = "batch.{}_namespaced_job", "coordination.{}_namespaced_lease"
@@ -77,9 +84,9 @@ def restore_cluster(
                 result.done += give_back()
             finally:
                 lease.release()
-        except errors.AbsentError:
+        except AbsentError:
             continue  # removed meanwhile, or goes with its namespace
-        except errors.BusyError as error:
+        except BusyError as error:
             result.busy.append(str(error))
         except DeadzoneError as error:
             result.is_left |= isinstance(error, NotGivenBackError)
@@ -117,7 +124,7 @@ class _Search:
         may not list all."""
         inside = method.format("list")
         everywhere = f"{inside.replace('_namespaced', '')}_for_all_namespaces"
-        with contextlib.suppress(errors.MissingVerbError):
+        with contextlib.suppress(MissingVerbError):
             if not self.only:
                 return list(self.cluster.call(f"list all {what}", everywhere, **options)["items"])
         objects: list[Object] = []
@@ -125,7 +132,7 @@ class _Search:
             where = f"list the {what} in the namespace {namespace}"
             try:
                 objects += self.cluster.call(where, inside, namespace, **options)["items"]
-            except errors.MissingVerbError:
+            except MissingVerbError:
                 self.unseen.setdefault(what, []).append(namespace)
         return objects
 
@@ -144,12 +151,14 @@ class _Search:
 def _annotated(search: _Search) -> Iterator[Left]:
     for kind, method in METHODS.items():
         for metadata in (item["metadata"] for item in search.objects(f"{kind}s", method)):
-            if originals.ANNOTATION in (metadata.get("annotations") or {}):
+            if giving_back.ANNOTATION in (metadata.get("annotations") or {}):
                 workload = KubernetesWorkload(
                     search.cluster, kind, metadata["namespace"], metadata["name"]
                 )
-                name = lease_name(workload)
-                lease = Lease(search.cluster, workload.namespace, name, str(workload), RESTORER)
+                lease = Lease(
+                    *(search.cluster, workload.namespace, lease_name(workload)),
+                    *(str(workload), RESTORER),
+                )
                 yield lease, partial(_restore, workload)
 
 
@@ -178,7 +187,7 @@ def _locks(search: _Search) -> Iterator[Left]:
 
 
 def _restore(workload: KubernetesWorkload) -> list[str]:
-    original = originals.kept(workload.read(), str(workload))
+    original = giving_back.kept(workload.read(), str(workload))
     return restore_workload(workload, original) if original else []
 
 
@@ -192,7 +201,7 @@ def restore_workload(
 
     Whoever calls this holds the workload's lock.
     """
-    with contextlib.suppress(errors.ClusterError, TargetError):
+    with contextlib.suppress(ClusterError, TargetError):
         _stop_trials(workload, original)
     return giving_back.give_back(workload, original, timeout_s)
 
@@ -202,7 +211,7 @@ def _stop_trials(workload: KubernetesWorkload, original: Original) -> None:
     for pod in workload.pods():
         spot = Spot.of(pod, original.container)
         for lent in (None, home / "lent"):
-            with contextlib.suppress(errors.ClusterError, TargetError):
+            with contextlib.suppress(ClusterError, TargetError):
                 if PodContainer(workload.cluster, spot, home, lent).clean():
                     break
 

@@ -16,6 +16,9 @@ HOPELESS = {
 }
 """Reasons of a waiting container that waiting does not cure, in words."""
 
+REFUSED = "ReplicaFailure"
+"""The condition of a workload that may make no pod: a quota, a LimitRange, an admission policy."""
+
 OUT_OF_MEMORY = "OOMKilled"
 
 NO_HOPE_AFTER_S = 5.0
@@ -38,7 +41,7 @@ class Hopeless:
 def incurable(manifest: Mapping[str, Any], pods: Sequence[Mapping[str, Any]]) -> str | None:
     """Why a rollout will never end as it is: no pod may be made, or the newest one that is
     hopeless; None while there is hope."""
-    return refused(manifest) or next(filter(None, map(hopeless, reversed(pods))), None)
+    return condition(manifest, REFUSED) or next(filter(None, map(hopeless, reversed(pods))), None)
 
 
 def condition(manifest: Mapping[str, Any], kind: str, *states: str) -> str | None:
@@ -88,18 +91,12 @@ def not_yet(pod: Mapping[str, Any]) -> str:
 
 def of_rollout(workload: Mapping[str, Any], pods: Sequence[Mapping[str, Any]]) -> str:
     """What keeps a rollout from ending, the surest reason first."""
-    if forbidden := refused(workload):
+    if forbidden := condition(workload, REFUSED):
         return f"no pod may be made: {forbidden}"
     reasons = [hopeless(pod) or not_yet(pod) for pod in reversed(pods) if not _runs(pod)]
     if reasons:
         return f"its newest pod does not get ready: {reasons[0]}"
     return condition(workload, "Progressing", "False", "Unknown") or "the cluster gives no reason"
-
-
-def refused(workload: Mapping[str, Any]) -> str | None:
-    """Why the cluster lets a workload make no pod (a quota, a LimitRange, an admission policy);
-    None if it does."""
-    return condition(workload, "ReplicaFailure")
 
 
 def _runs(pod: Mapping[str, Any]) -> bool:

@@ -13,10 +13,9 @@ from functools import partial
 from typing import Any
 
 from deadzone.plugins import TargetError
-from deadzone_kubernetes.api.cluster import MANAGER, Object
-from deadzone_kubernetes.api.errors import AbsentError, MissingVerbError
-from deadzone_kubernetes.watch.changes import Change
-from deadzone_kubernetes.watch.owners import (
+from deadzone_kubernetes.api.cluster import MANAGER, AbsentError, MissingVerbError, Object
+from deadzone_kubernetes.watch.changes import (
+    Change,
     Owned,
     Path,
     is_ours,
@@ -164,19 +163,17 @@ def check(
     """Raise TargetError, with how to hold them at so many pods, where autoscalers change the
     workload that the sweep does not hold. is_paused: it holds those that it can see."""
     held = []
-    for scaler in scalers:
-        if is_paused and not scaler.makers:
-            continue
-        made_by = next(iter(scaler.makers.values()), None)
-        kind, name = (KEDA, made_by) if made_by else (scaler.kind, scaler.name)
+    for scaler in (one for one in scalers if one.makers or not is_paused):
+        made = [(KEDA, maker) for maker in scaler.makers.values()]
+        kind, name = made[0] if made else (scaler.kind, scaler.name)
         patch = json.dumps(_nested(kind.hold(pods)), separators=(",", ":"))
         hold = f"patch {kind.name.lower()} {name} --type=merge -p '{patch}'"
         held.append(f"{kind.name} {name} (`kubectl -n {workload.namespace} {hold}`)")
     if held:
-        pause = "" if is_paused else "Write `autoscaler: pause` under target, or hold"
+        pause = "Hold" if is_paused else "Write `autoscaler: pause` under target, or hold"
         raise TargetError(
-            f"Autoscalers change {workload}: {', '.join(held)}. {pause or 'Hold'} them for the "
-            "sweep by the commands in parentheses, and give back what they had afterwards."
+            f"Autoscalers change {workload}: {', '.join(held)}. {pause} them for the sweep by the "
+            "commands in parentheses, and give back what they had afterwards."
         )
 
 

@@ -6,11 +6,9 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from datetime import UTC, datetime
 
-from deadzone_kubernetes.api.cluster import Object
-from deadzone_kubernetes.api.errors import AbsentError, ChangedError
+from deadzone_kubernetes.api.cluster import AbsentError, ChangedError, Object
 from deadzone_kubernetes.watch import autoscaler
-from deadzone_kubernetes.watch.changes import PERMISSION_PATH, Change, Look
-from deadzone_kubernetes.watch.owners import owner_of
+from deadzone_kubernetes.watch.changes import PERMISSION_PATH, Change, Look, owner_of
 from deadzone_kubernetes.workload import PERMISSION, POD, KubernetesWorkload
 
 DELETED = "it was deleted"

@@ -18,16 +18,19 @@ from deadzone.analysis.hypothesis_tests.holm import CONFIDENCE
 from deadzone.plugins import CompareError, RunFolder, Study, _, check_known, is_number
 from deadzone.store.tables import is_table, read_table
 from deadzone_services.attribution import parts
-from deadzone_services.attribution.environments import limits_of, roles_of
-from deadzone_services.attribution.hypotheses import CLIENT, Known, verdicts
-from deadzone_services.attribution.result import Attribution
-from deadzone_services.attribution.side_by_side import (
+from deadzone_services.attribution.hypotheses import (
+    CLIENT,
     MARGIN,
+    Known,
     Margin,
     floor_of,
+    limits_of,
     p_values,
+    roles_of,
     side_by_side,
+    verdicts,
 )
+from deadzone_services.attribution.result import Attribution
 
 ENVIRONMENT = "environment"
 RESPONSES = ("total_s", "wall_s")
@@ -95,8 +98,7 @@ def attribute_table(
     low, difference = (float(measures[end][parts.TOTAL]) for end in ("low_s", "difference_s"))
     margin_s = asked.seconds(low if math.isfinite(low) else difference)
     known = Known(roles, measures, sides, kept[kept[by] == roles.slow], margin_s, is_slower)
-    adding_up = [*parts.ADDING_UP, parts.TOTAL]
-    one, other = (side[adding_up].fillna(0.0) for side in pair)
+    one, other = (side[[*parts.ADDING_UP, parts.TOTAL]].fillna(0.0) for side in pair)
     waterfall = side_by_side(one, other, confidence)
     counted = pd.concat(pair)[[*parts.ADDING_UP]].notna().any()
     return Attribution(

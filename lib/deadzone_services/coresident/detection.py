@@ -69,9 +69,8 @@ class CoresidentDetection:
         """Count what an earlier part of the run recognised."""
         recorded = [keys for record in records for keys in record.get("recognised", ())]
         for keys in {str(keys): keys for keys in recorded}.values():
-            spec = CoresidentSpec.model_validate(keys)
             try:
-                self._measuring.coresident_processes.add(spec)
+                self._measuring.coresident_processes.add(CoresidentSpec.model_validate(keys))
             except TargetError as error:
                 self._progress.note(
                     f"{error} It was recognised as the trials' in an earlier part of this run."
@@ -112,8 +111,9 @@ class CoresidentDetection:
         if not port and not any((start_ticks(pid) or self._since) < self._since for pid in at_work):
             return None
         listens = f", listening on port {port}," if port else ""
-        keys = spec.model_dump(exclude_none=True)
-        written = ", ".join(f"{key}: {value}" for key, value in keys.items())
+        written = ", ".join(
+            f"{key}: {value}" for key, value in spec.model_dump(exclude_none=True).items()
+        )
         sentence = (
             f"{name}{listens} used {cores:.2f} cores in each of {LOOKS} trials and none between "
             "them"

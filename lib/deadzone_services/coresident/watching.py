@@ -1,5 +1,8 @@
 """What belongs to a trial although it did not start it: found by unit, process, port, pid file,
 control group, container or pod, read at the trial's moments, limited, given back.
+
+The limits of such a process are put in force in its control group and given back whatever happens.
+Where it shares its group with others, it is moved to one of its own for the time of the sweep.
 """
 
 import itertools
@@ -14,6 +17,7 @@ from typing import Any, Self
 
 import psutil
 
+from deadzone.errors import system_reason
 from deadzone.plugins import (
     Level,
     Measurement,
@@ -25,20 +29,114 @@ from deadzone.plugins import (
 )
 from deadzone.run.targets.interrupts import undisturbed
 from deadzone.run.targets.limits.base import (
+    PERIOD_US,
     THROTTLING,
     Counters,
+    as_bytes,
+    as_cores,
+    group_name,
     start_ticks,
 )
+from deadzone.run.targets.limits.cgroup_v1 import CgroupV1, v1_homes
+from deadzone.run.targets.limits.cgroup_v2 import UNIFIED, CgroupV2, own_v2_group
 from deadzone.run.targets.limits.inhabited import Group, group_named, group_of, inhabitants
 from deadzone.run.targets.processes import below, listening, names_of, waits_for_children
-from deadzone.run.targets.undo_log import tell
+from deadzone.run.targets.undo_log import UndoEntry, record_change, tell, undo
 from deadzone.study.coresident_specs import LIMITS, RECORDED, CoresidentSpec
 from deadzone_services.container import ENGINES, pid_of
-from deadzone_services.coresident.held_limits import HeldLimits
-from deadzone_services.watching import Pids, Watch
+from deadzone_services.watching import Watch
 
-KUBERNETES = "kubepods"
-"""Part of the path of every pod's control group."""
+HELD = "held-by-"
+"""Begins the name of a group into which a server was moved: no group of trials, whose processes
+would be killed when left over."""
+
+_COUNT = itertools.count(1)
+
+
+class HeldLimits:
+    """The limits of one group. what: of whom, said to people."""
+
+    def __init__(
+        self,
+        what: str,
+        own: Callable[[], Group | None],
+        processes: Callable[[], tuple[int, ...]],
+    ) -> None:
+        """own: the group that is its alone, None where it shares one. processes: its processes
+        now."""
+        self._what, self._own, self._processes = what, own, processes
+        self._group: Group | None = None
+        self._moved: Group | None = None
+        self._note: Path | None = None
+
+    def put(self, limits: Mapping[str, Level]) -> None:
+        """Put limits in force, by cpu_limit and memory_limit. Raises TargetError where that is not
+        permitted."""
+        try:
+            group = self._group = self._group or self._hold()
+            self._move_in()
+            if "cpu_limit" in limits:
+                group.set_cpu_limit(as_cores(limits["cpu_limit"]))
+            if "memory_limit" in limits:
+                group.set_memory_limit(as_bytes(limits["memory_limit"]))
+        except (OSError, TargetError) as error:
+            why = system_reason(error) if isinstance(error, OSError) else str(error)
+            raise TargetError(
+                f"The limits of {self._what} are not ours to change: {why.rstrip('.')}. Root may."
+            ) from error
+
+    def give_back(self) -> str | None:
+        """Give back what was in force before; what could not be."""
+        self._group = self._moved = None
+        note, self._note = self._note, None
+        return undo(note) if note else None
+
+    def _hold(self) -> Group:
+        group = self._own()
+        if group is None:
+            return self._make()
+        files = {str(path): path.read_text().strip() for path in group.limit_files()}
+        self._note = record_change(UndoEntry(self._what, files=files))
+        if isinstance(group, CgroupV1):
+            group.set_cpu_limit(None)
+            group.limit_files()[0].write_text(str(PERIOD_US))
+        return group
+
+    def _make(self) -> Group:
+        """A group of its own, with the note of where its processes come from."""
+        pids = self._processes()
+        refused = []
+        for group in (CgroupV2(), CgroupV1()):
+            try:
+                group.open(f"{HELD}{group_name()}-{next(_COUNT)}")
+            except TargetError as error:
+                refused.append(f"{group.name}: {str(error).rstrip('.')}")
+                continue
+            homes = [_homes(pid) for pid in pids]
+            if any(home != homes[0] for home in homes):
+                group.close()
+                raise TargetError("its processes are in several control groups; name one of these")
+            moves = {
+                str(path): str(homes[0].get(hierarchy))
+                for hierarchy, path in group.folders().items()
+            }
+            self._note = record_change(UndoEntry(self._what, moves=moves))
+            self._moved = group
+            return group
+        raise TargetError("; ".join(refused))
+
+    def _move_in(self) -> None:
+        """Move processes that are not in the group yet, and those that they start meanwhile."""
+        while self._moved and (outside := {*self._processes()} - {*inhabitants(self._moved)}):
+            for pid in outside:
+                if Path(f"/proc/{pid}").is_dir():
+                    self._moved.adopt(pid)
+
+
+def _homes(pid: int) -> dict[str, Path]:
+    """The groups of a process, by hierarchy."""
+    group = own_v2_group(pid)
+    return {**v1_homes(pid), **({UNIFIED: group} if group else {})}
 
 
 class GoneError(TargetError):
@@ -52,11 +150,6 @@ def roots_of(spec: CoresidentSpec) -> tuple[int, ...]:
     if not pids:
         raise GoneError(f"belongs: {spec}: {hint}")
     return tuple(pids)
-
-
-def group_of_spec(spec: CoresidentSpec) -> Group | None:
-    """The control group that a spec names; None where it names processes."""
-    return group_named(str(getattr(spec, spec.way))) if spec.way in ("unit", "cgroup") else None
 
 
 Found = tuple[Iterable[int], str]
@@ -107,7 +200,7 @@ def _by_pod(name: str) -> Found:
     pids = []
     for process in map(Path, (f"/proc/{pid}" for pid in psutil.pids())):
         with suppress(OSError):
-            is_pods = KUBERNETES in (process / "cgroup").read_text()
+            is_pods = "kubepods" in (process / "cgroup").read_text()
             if is_pods and (process / "root" / "etc" / "hostname").read_text().strip() == name:
                 pids.append(int(process.name))
     return pids, "no container of it runs on this node."
@@ -139,7 +232,6 @@ TICK_S = 0.5
 """A server may have hundreds of processes, each of which is read anew: more often would disturb the
 trial [s]."""
 
-
 STARTS_WITHIN_S, LOOK_AGAIN_S = 5.0, 0.02
 """A server that the study starts listens within so long of the end of the command that started it;
 how long between two looks [s]."""
@@ -150,10 +242,14 @@ class CoresidentProcess:
 
     def __init__(self, spec: CoresidentSpec) -> None:
         self._spec = spec
-        self._roots: dict[int, int | None] = {}
+        self.roots: dict[int, int | None] = {}
+        """The processes as they were found, with their starts [ticks]; none before."""
         self._named: Group | None = None
         self._limits = HeldLimits(f"{spec.label} ({spec})", self._own_group, self.processes)
-        self._watch = Watch(self._read, self._pids, disk_waits=False)
+        # of one that has ended and was not waited for yet, what it used is in no other account
+        self._watch = Watch(
+            self._read, lambda: ((*self.roots, *below(*self.roots)), ()), disk_waits=False
+        )
         self._group: Group | None = None
         self._last_s: float | None = None
         self._total_s = 0.0
@@ -162,19 +258,20 @@ class CoresidentProcess:
 
     def find(self) -> str:
         """Find its processes anew; who they are. Raises GoneError where there are none."""
-        self._roots = {pid: start_ticks(pid) for pid in roots_of(self._spec)}
-        self._named = group_of_spec(self._spec)
+        self.roots = {pid: start_ticks(pid) for pid in roots_of(self._spec)}
+        way = self._spec.way
+        if way in ("unit", "cgroup"):
+            self._named = group_named(str(getattr(self._spec, way)))
         self._group = self._own_group()
         pids = self.processes()
-        if not self._group and not all(map(waits_for_children, self._roots)):
+        if not self._group and not all(map(waits_for_children, self.roots)):
             raise TargetError(
                 f"{self._spec} waits for none of its children (it ignores SIGCHLD), so their CPU "
                 "time is in no account. Start it in a control group of its own, such as with "
                 "`systemd-run --unit=NAME`, and write `belongs: [{unit: NAME}]`."
             )
         names = ", ".join(dict.fromkeys(name for pid in pids for name in names_of(pid)[:1]))
-        count = f"{len(pids)} {'processes' if len(pids) > 1 else 'process'}"
-        return f"{self._spec}: {names} ({count})"
+        return f"{self._spec}: {names} ({len(pids)} {'processes' if len(pids) > 1 else 'process'})"
 
     def who(self, is_started: bool) -> str:
         """Who its processes are; of one that is not there, and is_started by the study, its key."""
@@ -197,21 +294,16 @@ class CoresidentProcess:
                 self._last_s = None  # another account
             except GoneError as error:
                 if time.monotonic() >= until_s:
-                    raise (self._gone() if self.is_known else error) from None
+                    raise (self._gone() if self.roots else error) from None
                 time.sleep(LOOK_AGAIN_S)
 
     def _gone(self, instead: str = "") -> GoneError:
         """Of one that was found before: that it has gone, and who it was."""
-        was = ", ".join(map(str, self._roots))
+        was = ", ".join(map(str, self.roots))
         return GoneError(f"{self._spec} has gone{instead} (it was process {was})")
 
-    @property
-    def is_known(self) -> bool:
-        """Whether it was ever found."""
-        return bool(self._roots)
-
     def _is_there(self) -> bool:
-        return any(start_ticks(pid) == ticks for pid, ticks in self._roots.items())
+        return any(start_ticks(pid) == ticks for pid, ticks in self.roots.items())
 
     def check(self) -> None:
         """Raise GoneError unless it is there as it was found; of one that was started again the
@@ -221,7 +313,7 @@ class CoresidentProcess:
 
     def processes(self) -> tuple[int, ...]:
         """Its processes now."""
-        roots = tuple(self._roots)
+        roots = tuple(self.roots)
         return tuple(pid for pid in (*roots, *below(*roots)) if start_ticks(pid) is not None)
 
     def prepare(self, levels: Mapping[str, Level]) -> None:
@@ -290,12 +382,6 @@ class CoresidentProcess:
             return self._group.read() if self._group else Counters()
         return Counters()
 
-    def _pids(self) -> tuple[Pids, Pids]:
-        """Those that count; of one that has ended and was not waited for yet, what it used is in no
-        other account."""
-        roots = tuple(self._roots)
-        return (*roots, *below(*roots)), ()
-
     def _added_up(self, now_s: float) -> float:
         """CPU time in all; one that was started again counts on."""
         self._total_s += 0.0 if self._last_s is None else max(0.0, now_s - self._last_s)
@@ -353,7 +439,7 @@ class CoresidentProcesses:
         try:
             measured, outcome = measure()
         except GoneError as error:
-            if not all(process.is_known for process in self._all):
+            if not all(process.roots for process in self._all):
                 raise
             return not_measured(str(error), "lost"), Outcome()
         try:

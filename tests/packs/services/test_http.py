@@ -20,7 +20,7 @@ from deadzone.run.targets.local import LocalTarget
 from deadzone.study.target_specs import LocalTargetSpec
 from deadzone_services.base import SERVICE_RESPONSES, placeholders_of
 from deadzone_services.http import MEASURED, HttpWorkload
-from deadzone_services.readiness import free_port
+from deadzone_services.service import free_port
 from deadzone_services.specs import HttpWorkloadSpec
 
 MISBEHAVING = Path(__file__).with_name("misbehaving.py")

@@ -22,8 +22,7 @@ from deadzone.study.design import Treatment
 from deadzone.study.service_specs import ReadinessSpec, ServiceSpec
 from deadzone.study.target_specs import LocalTargetSpec
 from deadzone_services.base import ServiceError, placeholders_of
-from deadzone_services.readiness import free_port
-from deadzone_services.service import LOG_KEPT_BYTES, Service
+from deadzone_services.service import LOG_KEPT_BYTES, Service, free_port
 
 SERVER = Path(__file__).with_name("misbehaving.py")
 HEALTH = ReadinessSpec(path="/health", timeout_s=20)

@@ -14,7 +14,7 @@ from deadzone.errors import SweepError
 from deadzone.run.sweep.opening import planned_file
 from deadzone.store.run import LOGS, list_runs
 from deadzone.store.table import ACCOUNT
-from deadzone_services.readiness import free_port
+from deadzone_services.service import free_port
 
 SERVER = Path(__file__).parents[2] / "packs" / "services" / "misbehaving.py"
 CRASHED = "service not ready: the service ended with exit code 1; the end of its log"

@@ -5,7 +5,7 @@ import json
 import pytest
 from kubernetes.client.exceptions import ApiException
 
-from deadzone_kubernetes.api.errors import (
+from deadzone_kubernetes.api.cluster import (
     AbsentError,
     ClusterError,
     ConflictError,

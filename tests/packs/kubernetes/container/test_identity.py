@@ -5,7 +5,7 @@ import copy
 
 import pytest
 
-from deadzone_kubernetes.container.identity import identity
+from deadzone_kubernetes.container.trial import identity
 from deadzone_kubernetes.workload import KubernetesWorkload
 
 WORKLOAD = KubernetesWorkload(None, "deployment", "shop", "burner")

@@ -6,7 +6,7 @@ import pytest
 
 from deadzone.errors import TargetError
 from deadzone_kubernetes.container.resources import Resources
-from deadzone_kubernetes.lease.originals import ANNOTATION, Original, kept
+from deadzone_kubernetes.lease.giving_back import ANNOTATION, Original, kept
 
 pytestmark = pytest.mark.kept
 

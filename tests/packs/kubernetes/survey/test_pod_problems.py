@@ -46,7 +46,7 @@ def test_an_unschedulable_pod_says_what_the_scheduler_said():
 def test_a_rollout_that_a_quota_forbids():
     condition = {"type": "ReplicaFailure", "status": "True", "message": "exceeded quota: small"}
     workload = {"status": {"conditions": [condition]}}
-    assert pod_problems.refused(workload) == "exceeded quota: small"
+    assert pod_problems.condition(workload, pod_problems.REFUSED) == "exceeded quota: small"
     assert "exceeded quota: small" in pod_problems.of_rollout(workload, [])
 
 

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from deadzone_kubernetes.api.errors import AbsentError, MissingVerbError
+from deadzone_kubernetes.api.cluster import AbsentError, MissingVerbError
 from deadzone_kubernetes.watch import autoscaler
 from deadzone_kubernetes.workload import KubernetesWorkload
 

@@ -5,8 +5,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from deadzone_kubernetes.watch.changes import Look
-from deadzone_kubernetes.watch.owners import (
+from deadzone_kubernetes.watch.changes import (
+    Look,
     is_ours,
     owned_again,
     owner_of,

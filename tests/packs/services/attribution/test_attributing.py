@@ -13,7 +13,7 @@ import deadzone
 from deadzone.errors import CompareError
 from deadzone.language.messages import say, speaking
 from deadzone_services.attribution.hypotheses import HYPOTHESES
-from deadzone_services.attribution.wording import UNMEASURED
+from deadzone_services.attribution.result import UNMEASURED
 from packs.services.attribution.made_trials import FAST, LIMITED, RELAY, SLOW_DISK, trials
 
 PLANTED = {

@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from deadzone.analysis.compare.ratio import interval
-from deadzone_services.attribution.side_by_side import drawn, midmean
+from deadzone_services.attribution.hypotheses import drawn, midmean
 
 
 @settings(deadline=None)
