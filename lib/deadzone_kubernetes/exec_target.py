@@ -158,7 +158,7 @@ class ExecTarget(ClusterTarget):
         """Give back what a killed sweep left at the workload."""
         workload, timeout_s = self._workload, self.spec.start_timeout_s
         if left := giving_back.kept(workload.read(), str(workload)):
-            for given in restoring.restore_workload(workload, left, timeout_s):
+            for given in restoring.restore_workload(workload, timeout_s):
                 self.around.note(f"left by the killed run {left.run}: {given}")
             if workload.kind != POD:
                 workload.await_rollout(left.container, timeout_s, left.swept, frozenset())

@@ -159,7 +159,7 @@ def _annotated(search: _Search) -> Iterator[Left]:
                     *(search.cluster, workload.namespace, lease_name(workload)),
                     *(str(workload), RESTORER),
                 )
-                yield lease, partial(_restore, workload)
+                yield lease, partial(restore_workload, workload)
 
 
 def _jobs(search: _Search) -> Iterator[Left]:
@@ -186,21 +186,17 @@ def _locks(search: _Search) -> Iterator[Left]:
             yield lease, partial(list, [sentence])
 
 
-def _restore(workload: KubernetesWorkload) -> list[str]:
-    original = giving_back.kept(workload.read(), str(workload))
-    return restore_workload(workload, original) if original else []
-
-
 def restore_workload(
-    workload: KubernetesWorkload,
-    original: Original,
-    timeout_s: float = giving_back.TIMEOUT_S,
+    workload: KubernetesWorkload, timeout_s: float = giving_back.TIMEOUT_S
 ) -> list[str]:
-    """End what trials left running in the workload's pods, then give back its resources; says what
-    was done.
+    """End what trials left running in the workload's pods, then give back its resources, if its
+    annotation keeps any; says what was done.
 
     Whoever calls this holds the workload's lock.
     """
+    original = giving_back.kept(workload.read(), str(workload))
+    if original is None:
+        return []
     with contextlib.suppress(ClusterError, TargetError):
         _stop_trials(workload, original)
     return giving_back.give_back(workload, original, timeout_s)

@@ -14,13 +14,10 @@ def table(tmp_path):
     return path
 
 
-def test_it_prints_the_hypotheses(deadzone, table):
+def test_it_prints_the_hypotheses_and_json_holds_the_same(deadzone, table):
     said = deadzone("attribute", table, code=0)
     assert "CPU limit   confirmed" in said.out
     assert "Excluded: network, disk, memory and client." in " ".join(said.out.split())
-
-
-def test_json_holds_the_same(deadzone, table):
     answer = json.loads(deadzone("attribute", table, "--json").out)
     assert answer["slow"] == "pod"
     assert {row["verdict"] for row in answer["hypotheses"]} == {"confirmed", "excluded"}

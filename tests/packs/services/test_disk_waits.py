@@ -38,13 +38,9 @@ def test_a_program_that_flushes_all_the_time_waits_for_the_disk(tmp_path):
 
 
 @pytest.mark.alone("it measures the share of time that a program waits for the disk")
-def test_a_program_that_sleeps_or_computes_does_not():
+def test_a_program_that_sleeps_computes_or_starts_others_all_the_time_does_not():
     assert watched("import time; time.sleep(9)") < 0.05
     assert watched("while True: pass") < 0.05
-
-
-@pytest.mark.alone("it measures the share of time that a program waits for the disk")
-def test_a_program_that_starts_others_all_the_time_does_not():
     starting = "import subprocess\nwhile True: subprocess.run(('/bin/true',))"
     assert watched(starting, seconds=2) < 0.2
 

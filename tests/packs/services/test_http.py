@@ -171,11 +171,6 @@ def test_json_headers_and_method_carry_the_levels(echo, request_once, monkeypatc
     assert outcome.responses["frames"] == 12
 
 
-def test_what_is_gone_is_refused_with_what_to_do_instead():
-    with pytest.raises(ValidationError, match="the workload load asks over connections"):
-        HttpWorkloadSpec(keep_alive=True)
-
-
 @pytest.mark.parametrize(
     ("fault", "keys", "words"),
     [
@@ -267,9 +262,11 @@ def test_a_proxy_of_the_environment_is_not_measured_in_the_services_place(
     assert outcome.failure is None
 
 
-def test_a_request_has_one_body():
+def test_a_request_has_one_body_and_what_is_gone_is_refused_with_what_to_do_instead():
     with pytest.raises(ValidationError, match="json_body and body_file"):
         HttpWorkloadSpec(json_body={"a": 1}, body_file="b")
+    with pytest.raises(ValidationError, match="the workload load asks over connections"):
+        HttpWorkloadSpec(keep_alive=True)
 
 
 def test_placeholders_are_factors_the_service_or_files(tmp_path):

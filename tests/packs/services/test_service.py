@@ -77,7 +77,9 @@ def test_what_the_setup_of_a_service_leaves_running_is_ended_and_said(
     assert not psutil.pid_exists(pid) or psutil.Process(pid).status() == psutil.STATUS_ZOMBIE
 
 
-def test_it_is_ready_when_it_is_asked_and_gone_afterwards(serve, host, alive):
+def test_it_is_ready_when_it_is_asked_and_gone_afterwards_without_a_log_if_it_is_silent(
+    serve, host, alive, tmp_path
+):
     service = serve()
     service.prepare_sweep()
     reached = service.ready(ONE)
@@ -88,6 +90,7 @@ def test_it_is_ready_when_it_is_asked_and_gone_afterwards(serve, host, alive):
     assert not alive(pid)
     assert service.process() is None
     assert host.processes()[1:] == ()
+    assert list((tmp_path / "logs").glob("*")) == []
 
 
 def test_a_trial_gets_a_fresh_process_unless_the_study_keeps_it_for_a_treatment(serve):
@@ -157,24 +160,19 @@ def test_what_it_printed_is_kept_the_end_of_it_if_it_is_long(serve, tmp_path):
     assert "secret" not in kept
 
 
-def test_a_silent_service_leaves_no_log(serve, tmp_path):
-    service = serve()
-    service.ready(ONE)
-    service.stop()
-    assert list((tmp_path / "logs").glob("*")) == []
-
-
 ENDED = "ended with exit code 1; the end of its log 00001-here.log: configuration is missing"
 
 
 @pytest.mark.parametrize(
-    ("fault", "timeout_s", "words"),
-    [("crash", 20, ENDED), ("late", 0.5, "was not ready within 0.5 s: http://127.0.0.1:")],
+    ("fault", "ready", "words"),
+    [
+        ("crash", HEALTH, ENDED),
+        ("late", {"path": "/health", "timeout_s": 0.5}, "within 0.5 s: http://127.0.0.1:"),
+        ("error", {"path": "/other", "timeout_s": 2}, "status 503 where 200 means ready"),
+    ],
 )
-def test_not_ready_is_told_with_the_reason_and_nothing_is_left(
-    serve, host, fault, timeout_s, words
-):
-    service = serve(fault, ready=ReadinessSpec(path="/health", timeout_s=timeout_s))
+def test_not_ready_is_told_with_the_reason_and_nothing_is_left(serve, host, fault, ready, words):
+    service = serve(fault, ready=ready)
     with pytest.raises(ServiceError, match="service not ready") as refusal:
         service.ready(ONE)
     assert words in str(refusal.value)
@@ -193,12 +191,6 @@ def test_a_port_that_is_taken_is_told_with_its_holder(serve):
         with pytest.raises(ServiceError, match="port taken") as refusal:
             service.ready(ONE)
     assert f"process {os.getpid()}" in str(refusal.value)
-
-
-def test_the_wrong_status_is_not_ready(serve):
-    service = serve("error", ready=ReadinessSpec(path="/other", timeout_s=2))
-    with pytest.raises(ServiceError, match="status 503 where 200 means ready"):
-        service.ready(ONE)
 
 
 def test_a_service_that_ends_in_a_trial_is_told_with_its_last_words(serve):

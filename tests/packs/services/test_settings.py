@@ -124,12 +124,6 @@ def test_a_postgresql_runs_as_its_user_on_a_fresh_copy_of_its_data(write_study, 
     assert (trials["achieved_rate"] > 0).all()
 
 
-def test_the_postgresql_that_was_given_another_value_is_told(write_study, redis, sweep):
-    study = study_of(write_study, redis, hook=["true", "{hz}"])
-    trials = sweep(study, {"design.replicates": 1}).trials()
-    assert trials["error"].str.startswith("the setting did not take: hz is 10").all()
-
-
 @pytest.mark.parametrize(
     ("found", "wanted", "same"),
     [

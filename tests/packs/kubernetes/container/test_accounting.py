@@ -3,8 +3,15 @@ groups."""
 
 import pytest
 
+from deadzone.run.targets.limits.base import Counters
 from deadzone.store.table import ACCOUNT
-from deadzone_kubernetes.container.accounting import ContainerReading, measurement, parse, wall
+from deadzone_kubernetes.container.accounting import (
+    ContainerReading,
+    counted,
+    measurement,
+    parse,
+    wall,
+)
 
 VERSION_1 = """result code 0 0
 peak 50000
@@ -158,3 +165,63 @@ def test_where_looks_met_too_little_of_a_trial_there_is_no_account():
     assert account("\n".join(THREADS.split("\n")[:2])) == {}
     assert account("") == {}
     assert account(text=VERSION_1.replace("usage_ns", "nothing_ns")) == {}
+
+
+COUNTED_2 = """\
+stat usage_usec 2500000
+stat user_usec 2000000
+stat system_usec 500000
+stat nr_periods 40
+stat nr_throttled 12
+stat throttled_usec 900000
+memory oom_kill 1
+memory_bytes 52428800
+memory_peak_bytes 104857600
+memory_stat anon 1000
+memory_stat pgmajfault 7
+io_stat 8:0 rbytes=4096 wbytes=8192 rios=1 wios=2 dbytes=0 dios=0
+io_stat 8:16 rbytes=1000 wbytes=0 rios=1 wios=0 dbytes=0 dios=0
+memory_pressure some avg10=0.00 avg60=0.00 avg300=0.00 total=30000
+memory_pressure full avg10=0.00 avg60=0.00 avg300=0.00 total=10000
+io_pressure some avg10=0.00 avg60=0.00 avg300=0.00 total=250000
+told
+"""
+
+COUNTED_1 = """\
+stat nr_periods 40
+stat nr_throttled 12
+stat throttled_time 900000000
+usage_ns 2500000000
+user_ns 2000000000
+sys_ns 500000000
+memory oom_kill_disable 0
+memory oom_kill 1
+memory_bytes 52428800
+memory_peak_bytes 104857600
+memory_stat pgmajfault 2
+memory_stat total_pgmajfault 7
+io_stat 8:0 Read 5096
+io_stat 8:0 Write 8192
+io_stat 8:0 Total 13288
+io_stat Total 13288
+told
+"""
+
+FOUND = {
+    "usage_s": 2.5, "user_s": 2.0, "sys_s": 0.5, "nr_periods": 40, "nr_throttled": 12,
+    "throttled_s": 0.9, "oom_kills": 1, "memory_bytes": 50 << 20, "memory_peak_bytes": 100 << 20,
+    "major_faults": 7, "read_bytes": 5096, "written_bytes": 8192,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("told", "found"),
+    [
+        (COUNTED_2, Counters(**FOUND, memory_stall_s=0.03, io_stall_s=0.25)),
+        (COUNTED_1, Counters(**FOUND)),
+        ("told\n", Counters()),
+    ],
+    ids=["version 2, with pressure", "version 1, with the groups below", "nothing told"],
+)
+def test_what_a_control_group_counted(told, found):
+    assert counted(told) == found

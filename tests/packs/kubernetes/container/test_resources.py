@@ -28,19 +28,13 @@ def pod(qos_class):
     return {"status": {"qosClass": qos_class}}
 
 
-@pytest.mark.parametrize(
-    ("text", "cores"),
-    [("500m", 0.5), ("2", 2), ("1.5", 1.5), ("100u", 1e-4), ("2k", 2000), ("3e-1", 0.3)],
-)
-def test_quantities_are_read(text, cores):
-    assert number_of(text) == pytest.approx(cores)
-
-
-@pytest.mark.parametrize(
-    ("cores", "text"), [(0.5, "500m"), (2, "2"), (1.25, "1250m"), (0.01, "10m")]
-)
-def test_quantities_are_written_as_people_do(cores, text):
-    assert quantity("limits.cpu", cores) == text
+def test_quantities_are_read_and_written_as_people_do():
+    read = {"500m": 0.5, "2": 2, "1.5": 1.5, "100u": 1e-4, "2k": 2000, "3e-1": 0.3}
+    assert {text: number_of(text) for text in read} == pytest.approx(read)
+    written = {0.5: "500m", 2: "2", 1.25: "1250m", 0.01: "10m"}
+    assert {cores: quantity("limits.cpu", cores) for cores in written} == written
+    with pytest.raises(TargetError, match="no quantity"):
+        number_of("much")
 
 
 @pytest.mark.parametrize("cores", [0.0005, 0.2505, 0.009])
@@ -52,11 +46,6 @@ def test_what_kubernetes_cannot_count_is_refused(cores):
 def test_sizes_are_written_in_the_largest_unit_that_fits():
     sizes = [64 * 2**20, 2**30, 1536 * 2**10, 1_000_000]
     assert [quantity("limits.memory", one) for one in sizes] == ["64Mi", "1Gi", "1536Ki", "1000000"]
-
-
-def test_what_is_no_quantity_is_refused():
-    with pytest.raises(TargetError, match="no quantity"):
-        number_of("much")
 
 
 def limits(**levels):
@@ -102,20 +91,14 @@ def test_memory_is_touched_only_where_it_is_swept():
     assert resized(main, memory_request=96 * 2**20).amounts["requests.memory"] == "96Mi"
 
 
-def test_a_guaranteed_pod_stays_guaranteed():
+def test_a_guaranteed_pod_stays_guaranteed_and_a_burstable_one_burstable():
     main = container({"cpu": "1", "memory": "1Gi"}, {"cpu": "1", "memory": "1Gi"})
     assert resized(main, "Guaranteed", cpu_limit=0.5) == cpu("500m", "500m")
     half = resized(main, "Guaranteed", memory_limit=2**29)
     assert half.amounts["requests.memory"] == "512Mi"
-
-
-def test_a_burstable_pod_does_not_become_guaranteed():
     main = container({"cpu": "1", "memory": "1Gi"}, {"cpu": "500m", "memory": "1Gi"})
     assert resized(main, cpu_limit=0.5) == cpu("500m", "499m")
     assert resized(main, cpu_limit=2) == cpu("2", "500m")
-
-
-def test_the_request_comes_back_with_a_larger_limit():
     now = container({"cpu": "200m"}, {"cpu": "200m"})
     assert resized(now, original=cpu("1", "500m"), cpu_limit=1) == cpu("1", "500m")
 

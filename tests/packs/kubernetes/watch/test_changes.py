@@ -1,6 +1,5 @@
 """Who changed what at a workload, from its specification and its managedFields."""
 
-import copy
 from datetime import UTC, datetime
 
 import pytest
@@ -45,19 +44,22 @@ def differences(before, now, watched=()):
     return Look(before, SEEN).differences(now, watched)
 
 
-def test_what_the_sweep_itself_changes_is_no_difference():
+def test_what_the_sweep_itself_changes_or_lends_is_no_difference():
     assert differences(found(), found("500m", "deadzone")) == []
     assert is_ours(found("500m", "deadzone"), LIMIT)
+    lent = found()
+    lent["spec"]["ephemeralContainers"] = [{"name": "deadzone-1", "image": "busybox"}]
+    assert differences(found(), lent) == []
+    both = found("500m", "deadzone")
+    both["metadata"]["managedFields"].append(owner("argocd"))
+    assert not is_ours(both, LIMIT)
 
 
-def test_another_managers_limit_is_named_with_who_and_when():
+def test_another_managers_limit_is_named_with_who_and_when_also_where_it_is_set_back():
     (change,) = differences(found(), found("1500m", "kubectl-set"))
     said = "app.resources.limits.cpu was changed from 1 to 1500m by kubectl-set at 10:20:30 UTC"
     assert str(change) == said
     assert not is_ours(found("1500m", "kubectl-set"), LIMIT)
-
-
-def test_a_limit_that_is_set_back_to_what_it_was_before_the_sweep_is_a_change():
     (change,) = differences(found("500m", "deadzone"), found("1", "argocd-controller"))
     assert "from 500m to 1 by argocd-controller at" in str(change)
 
@@ -102,12 +104,6 @@ def test_fields_have_their_owners_again_but_for_those_that_others_took():
     assert owner_of(theirs, LIMIT).manager == "colleague"
 
 
-def test_a_field_that_both_own_is_not_ours():
-    both = found("500m", "deadzone")
-    both["metadata"]["managedFields"].append(owner("argocd"))
-    assert not is_ours(both, LIMIT)
-
-
 def test_image_environment_replicas_restarts_and_removals_are_seen():
     now = found(image="burn:2", env=[{"name": "MODE", "value": "fast"}])
     now["spec"]["replicas"] = 3
@@ -122,14 +118,8 @@ def test_image_environment_replicas_restarts_and_removals_are_seen():
     assert gone.what.endswith("workingDir was removed, it was /srv")
 
 
-def test_a_container_that_is_lent_to_a_pod_is_no_change():
-    lent = found()
-    lent["spec"]["ephemeralContainers"] = [{"name": "deadzone-1", "image": "busybox"}]
-    assert differences(found(), lent) == []
-
-
 def test_a_workload_that_was_made_anew_is_one_change():
-    now = copy.deepcopy(found("2"))
+    now = found("2")
     now["metadata"]["uid"] = "other"
     (change,) = differences(found(), now)
     assert change.what == "it was deleted and made again"

@@ -269,9 +269,6 @@ def test_results_are_plain_json_and_read_in_both_languages():
 def test_wrong_questions_are_answered_with_a_sentence(arguments, said):
     with pytest.raises(CompareError, match=said):
         deadzone.attribute(trials({"slow": LIMITED, "fast": FAST}, n=3), **arguments)
-
-
-def test_one_environment_has_nothing_to_be_compared_with():
     with pytest.raises(CompareError, match="Measure another one"):
         deadzone.attribute(trials({"slow": LIMITED}, n=3))
 
