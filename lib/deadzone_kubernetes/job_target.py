@@ -147,6 +147,14 @@ class JobTarget(ClusterTarget):
         if self._cluster:
             self._cluster.stopping.set()
 
+    def prepare(self, treatment: Treatment) -> None:
+        """As the first worker does."""
+        self._workers[0].prepare(treatment)
+
+    def execute(self, command: Command, timeout_s: float) -> Measurement:
+        """As the first worker does."""
+        return self._workers[0].execute(command, timeout_s)
+
     def identity(self) -> dict[str, str]:
         """The image of its pods; the study says all else."""
         return {"image": image_of(self._workers[0].pod, CONTAINER)}

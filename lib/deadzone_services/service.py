@@ -35,9 +35,16 @@ from deadzone.run.workloads.addresses import STANDARD_PORTS, is_this_machine
 from deadzone.run.workloads.base import Place, run_unmeasured
 from deadzone.store.programs import answer_of, last_words
 from deadzone.study.service_specs import DATA, HOST, PORT, PYTHON, ReadinessSpec, ServiceSpec
-from deadzone_services.base import Host, RunningProgram, ServiceError, placeholders_of
+from deadzone_services.base import (
+    Host,
+    Pids,
+    RunningProgram,
+    ServiceError,
+    Watch,
+    await_settled,
+    placeholders_of,
+)
 from deadzone_services.settings import Data, as_user, check_taken, hand_over
-from deadzone_services.watching import Pids, Watch, await_settled
 
 LOOK_EVERY_S = 0.02
 """A service that takes a second to start loses two per cent of it to a look that came too early

@@ -43,8 +43,8 @@ from deadzone.run.targets.limits.inhabited import Group, group_named, group_of, 
 from deadzone.run.targets.processes import below, listening, names_of, waits_for_children
 from deadzone.run.targets.undo_log import UndoEntry, record_change, tell, undo
 from deadzone.study.coresident_specs import LIMITS, RECORDED, CoresidentSpec
+from deadzone_services.base import Watch
 from deadzone_services.container import ENGINES, pid_of
-from deadzone_services.watching import Watch
 
 HELD = "held-by-"
 """Begins the name of a group into which a server was moved: no group of trials, whose processes

@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from deadzone_services.watching import DiskWaits
+from deadzone_services.base import DiskWaits
 
 FLUSHING = """
 import os, sys
