@@ -161,13 +161,14 @@ def test_what_it_printed_is_kept_the_end_of_it_if_it_is_long(serve, tmp_path):
 
 
 ENDED = "ended with exit code 1; the end of its log 00001-here.log: configuration is missing"
+LATE = "was not ready within 0.5 s: http://127.0.0.1:"
 
 
 @pytest.mark.parametrize(
     ("fault", "ready", "words"),
     [
         ("crash", HEALTH, ENDED),
-        ("late", {"path": "/health", "timeout_s": 0.5}, "within 0.5 s: http://127.0.0.1:"),
+        ("late", {"path": "/health", "timeout_s": 0.5}, LATE),
         ("error", {"path": "/other", "timeout_s": 2}, "status 503 where 200 means ready"),
     ],
 )
