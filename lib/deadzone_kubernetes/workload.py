@@ -97,11 +97,13 @@ class KubernetesWorkload:
     def check_allowed(self, manifest: Object, allow: bool) -> None:
         """Raise TargetError unless the workload's owner, or whoever typed --allow, permits the
         sweep."""
-        if allow or (manifest["metadata"].get("annotations") or {}).get(PERMISSION) == ALLOWED:
+        value = (manifest["metadata"].get("annotations") or {}).get(PERMISSION)
+        if value == ALLOWED or allow:
             return
+        instead = f" (its value is {value!r})" if value is not None else ""
         raise TargetError(
             f"{self} does not permit sweeps: it lacks the annotation {PERMISSION}: "
-            f"{ALLOWED}. Its owner gives it with `kubectl annotate -n {self.namespace} "
+            f"{ALLOWED}{instead}. Its owner gives it with `kubectl annotate -n {self.namespace} "
             f"{self.kind} {self.name} {PERMISSION}={ALLOWED}`; --allow sweeps it all the same."
         )
 
