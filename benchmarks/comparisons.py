@@ -20,8 +20,7 @@ import numpy as np
 import pandas as pd
 
 from deadzone import __version__
-from deadzone.analysis.compare.comparing import compare_tables
-from deadzone.analysis.compare.doubts import replicates_needed
+from deadzone.analysis.compare.comparing import compare_tables, replicates_needed
 from deadzone.analysis.compare.ratio import interval, resample
 from deadzone.store.provenance import cpu_model, usable_cores
 

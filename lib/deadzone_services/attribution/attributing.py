@@ -12,8 +12,8 @@ from typing import Any
 import pandas as pd
 
 from deadzone import places
+from deadzone.analysis.compare.ratio import check_confidence
 from deadzone.analysis.compare.samples import analysed, values_of
-from deadzone.analysis.compare.verdicts import check_confidence
 from deadzone.analysis.hypothesis_tests.holm import CONFIDENCE
 from deadzone.plugins import CompareError, RunFolder, Study, _, check_known, is_number
 from deadzone.store.tables import is_table, read_table

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from analysis.compare.tables import samples, table, warns
 from deadzone.analysis.compare.comparing import compare_tables
-from deadzone.analysis.compare.verdicts import BETTER, NO_CHANGE, UNDECIDED, WORSE
+from deadzone.analysis.compare.ratio import BETTER, NO_CHANGE, UNDECIDED, WORSE
 from deadzone.errors import CompareError
 from deadzone.language.messages import speaking
 

@@ -2,8 +2,7 @@ import numpy as np
 import pytest
 
 from analysis.compare.tables import samples, warns
-from deadzone.analysis.compare.comparing import compare_tables
-from deadzone.analysis.compare.doubts import pooled_noise, replicates_needed
+from deadzone.analysis.compare.comparing import compare_tables, pooled_noise, replicates_needed
 from deadzone.analysis.hypothesis_tests.ranks import least_trials
 
 

@@ -2,7 +2,7 @@ import math
 
 import pytest
 
-from deadzone.analysis.compare.verdicts import BETTER, NO_CHANGE, UNDECIDED, WORSE, verdict
+from deadzone.analysis.compare.ratio import BETTER, NO_CHANGE, UNDECIDED, WORSE, verdict
 
 LIMITS = {"threshold": 0.03, "confidence": 0.95}
 

@@ -6,8 +6,7 @@ import pandas as pd
 import pytest
 
 from analysis.findings.made import found, sound_trials
-from deadzone.analysis.finding import SEVERITIES
-from deadzone.analysis.findings.catalogue import KINDS
+from deadzone.analysis.finding import KINDS, SEVERITIES
 from deadzone.analysis.findings.examining import CATALOGUE, FALSE_ALARMS, barred_levels, examine
 from deadzone.analysis.findings.experiment import Experiment
 from deadzone.analysis.findings.work import work_differs

@@ -3,8 +3,7 @@ from dataclasses import replace
 import pytest
 
 import deadzone as dz
-from deadzone.analysis.phases.doubts import doubts
-from deadzone.analysis.phases.naming import name_with_chances, phase_name
+from deadzone.analysis.phases.naming import doubts, name_with_chances, phase_name
 
 
 @pytest.fixture(scope="module")

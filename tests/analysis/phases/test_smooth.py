@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from deadzone.analysis.phases.fit import fit_phases
-from deadzone.analysis.phases.shape import shape
+from deadzone.analysis.phases.summary import shape
 from deadzone.language.messages import speaking
 
 THREADS = np.repeat([1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0], 5)

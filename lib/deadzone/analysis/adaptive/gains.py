@@ -20,8 +20,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from deadzone.analysis.phases.inference import Posterior
-from deadzone.analysis.phases.intervals import values_at
-from deadzone.analysis.phases.segmentation import Pieces
+from deadzone.analysis.phases.segmentation import Pieces, values_at
 from deadzone.analysis.phases.thresholds import PRACTICAL_TOLERANCE
 
 POINTS = 192

@@ -24,10 +24,10 @@ import pandas as pd
 from deadzone.analysis.adaptive.gains import Coverage, Gains, gains_of
 from deadzone.analysis.phases.drift import estimate_drift
 from deadzone.analysis.phases.inference import Posterior, infer
-from deadzone.analysis.phases.intervals import curve_values, joint_interval
 from deadzone.analysis.phases.labels import decode, runs, step_probabilities
 from deadzone.analysis.phases.prepare import prepare
 from deadzone.analysis.phases.result import CurveTrials
+from deadzone.analysis.phases.segmentation import curve_values, joint_interval
 from deadzone.analysis.phases.thresholds import CERTAINTY, PRACTICAL_TOLERANCE, Thresholds
 from deadzone.errors import PhaseError
 from deadzone.language.messages import Message

@@ -13,19 +13,23 @@ and Biopharmaceutics 15, 657-680), against several rivals an intersection-union 
 Technometrics 24, 295-300), of a change non-inferiority against the margin (Wellek 2010, Testing
 Statistical Hypotheses of Equivalence and Noninferiority). Means of logarithms make "twice as fast" a
 statement about geometric means.
+
+The verdicts on claims: every claim has a test in each direction, that it holds (the null: it
+does not), and that it does not (the null: it does), and all claims of a study are judged together
+(`hypothesis_tests.holm`).
 """  # noqa: E501
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
 
 from deadzone.analysis.claims.measured import Measured, NotMeasured, missing
-from deadzone.analysis.claims.verdicts import ClaimTest
-from deadzone.analysis.hypothesis_tests.holm import all_of, any_of
-from deadzone.analysis.mechanisms.causes import CAUSES
+from deadzone.analysis.hypothesis_tests.holm import CONFIDENCE, all_of, any_of, judged
+from deadzone.analysis.mechanisms.parts import CAUSES
 from deadzone.analysis.objectives.cells import ERRORS, Objective, objectives_of
 from deadzone.analysis.objectives.estimates import Estimate
 from deadzone.analysis.objectives.feasibility import chance_met, errors_interval
@@ -45,6 +49,51 @@ from deadzone.study.direction import known_goal
 from deadzone.study.levels import NONE, Level, is_number
 from deadzone.study.objective_specs import DERIVED
 from deadzone.style import PHASE_STYLES
+
+Verdict = Literal["supported", "partly", "undecided", "contradicted", "not_measured"]
+"""supported: the data show it. partly: a part of it, or with a reservation. undecided: the data can
+neither show nor refute it. contradicted: the data show otherwise. not_measured: nothing that was
+measured speaks of it."""
+
+ASKED: tuple[Verdict, ...] = ("supported", "contradicted", "partly")
+"""The verdicts that a test can give, the first that is sure counts."""
+
+
+@dataclass(frozen=True)
+class ClaimTest:
+    """What a form's test found.
+
+    p_for: of the null that the claim does not hold; p_against: of the null that it does. p_partly:
+    of the null that not even its weaker form holds, None where it has none. found: what the data
+    say. reason: why nothing was tested, empty where it was.
+    """
+
+    p_for: float = 1.0
+    p_against: float = 1.0
+    p_partly: float | None = None
+    found: str = ""
+    reason: str = ""
+
+
+def verdicts(
+    tested: Sequence[ClaimTest], confidence: float = CONFIDENCE
+) -> list[tuple[Verdict, float | None]]:
+    """The verdict on each of the claims of a study, and the confidence in it; None where nothing
+    was tested or decided."""
+    raw = [
+        [
+            np.nan if test.reason or p is None else p
+            for p in (test.p_for, test.p_against, test.p_partly)
+        ]
+        for test in tested
+    ]
+    results: list[tuple[Verdict, float | None]] = []
+    corrected = judged(np.array(raw, dtype=float).reshape(-1, len(ASKED)))
+    for test, chances in zip(tested, corrected.tolist(), strict=True):
+        sure = [(way, 1 - p) for way, p in zip(ASKED, chances, strict=True) if p <= 1 - confidence]
+        results.append(sure[0] if sure else ("not_measured" if test.reason else "undecided", None))
+    return results
+
 
 WORK = {"less_work": N_("less work"), "more_cores": N_("the same work on more cores")}
 """The causes that CPU time alone tells apart; the others need the account of time."""

@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 
 from deadzone import style
-from deadzone.analysis.compare.verdicts import BETTER, NO_CHANGE, UNDECIDED, WORSE
+from deadzone.analysis.compare.ratio import BETTER, NO_CHANGE, UNDECIDED, WORSE
 from deadzone.analysis.page import Page, Paged
 from deadzone.analysis.phases.quantities import axis_label, plain_name, unit_name
 from deadzone.analysis.phases.summary import GOALS

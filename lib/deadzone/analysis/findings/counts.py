@@ -7,8 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
-from deadzone.analysis.finding import Severity, Suspicion
-from deadzone.analysis.findings.catalogue import finding
+from deadzone.analysis.finding import Severity, Suspicion, finding
 from deadzone.analysis.findings.experiment import LEAST_A_LEVEL, Experiment, cpu_s, numbers, typical
 from deadzone.analysis.findings.permutation import centred, depends
 from deadzone.analysis.findings.process import START_S

@@ -13,21 +13,26 @@ from typing import Any
 
 import numpy as np
 
-from deadzone.analysis.finding import BARRING, EACH_LEVEL, SEVERITIES, SEVERITY_NAMES, Finding
+from deadzone.analysis.finding import (
+    BARRING,
+    EACH_LEVEL,
+    KINDS,
+    SEVERITIES,
+    SEVERITY_NAMES,
+    Check,
+    Finding,
+)
 from deadzone.analysis.findings import (  # noqa: F401  (each adds its checks to the catalogue)
     columns,
     counts,
-    errors,
     extent,
     failures,
     order,
     output,
-    plausibility,
     process,
     work,
     work_size,
 )
-from deadzone.analysis.findings.catalogue import KINDS, Check
 from deadzone.analysis.findings.experiment import Experiment
 from deadzone.analysis.hypothesis_tests.holm import holm
 from deadzone.errors import StudyError, check_known

@@ -12,8 +12,7 @@ import numpy as np
 import pandas as pd
 
 from deadzone.analysis import trial_columns
-from deadzone.analysis.finding import Severity, Suspicion
-from deadzone.analysis.findings.catalogue import KINDS
+from deadzone.analysis.finding import KINDS, Severity, Suspicion
 from deadzone.analysis.phases.censored import is_bound
 from deadzone.analysis.thinning import thinned
 from deadzone.analysis.trial_columns import answering, below_zero, measured, well

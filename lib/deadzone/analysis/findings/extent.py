@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from deadzone.analysis.finding import Severity, Suspicion
-from deadzone.analysis.findings.catalogue import finding
+from deadzone.analysis.finding import Severity, Suspicion, finding
 from deadzone.analysis.findings.experiment import Experiment
+from deadzone.analysis.phases.candidates import gain_score, still_gains
 from deadzone.analysis.phases.level_estimates import FEWEST_AGREEING
-from deadzone.analysis.phases.off_levels import STANDS_OUT
+from deadzone.analysis.phases.outliers import STANDS_OUT
 from deadzone.analysis.phases.quantities import response
-from deadzone.analysis.phases.range_end import gain_score, still_gains
 from deadzone.language.formats import exact, number
 
 if TYPE_CHECKING:

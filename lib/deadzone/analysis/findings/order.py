@@ -5,8 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 import pandas as pd
 
-from deadzone.analysis.finding import Suspicion
-from deadzone.analysis.findings.catalogue import finding
+from deadzone.analysis.finding import Suspicion, finding
 from deadzone.analysis.findings.columns import goes_with_the_knob
 from deadzone.analysis.findings.experiment import Experiment, numbers
 from deadzone.analysis.findings.permutation import centred, contrast

@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from deadzone.analysis.finding import Severity, Suspicion
-from deadzone.analysis.findings.catalogue import finding
+from deadzone.analysis.finding import Severity, Suspicion, finding
 from deadzone.analysis.findings.experiment import LEAST_A_LEVEL, Experiment, cpu_s, numbers
 from deadzone.analysis.findings.permutation import association, centred, depends, p_value
 from deadzone.analysis.trial_columns import well

@@ -6,8 +6,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from deadzone.analysis.finding import Suspicion
-from deadzone.analysis.findings.catalogue import finding
+from deadzone.analysis.finding import Suspicion, finding
 from deadzone.analysis.findings.experiment import Experiment, cpu_s, numbers, typical
 from deadzone.analysis.findings.permutation import depends
 

@@ -9,9 +9,8 @@ from collections.abc import Callable, Iterator
 import numpy as np
 import pandas as pd
 
-from deadzone.analysis.finding import Finding, Severity, Suspicion
+from deadzone.analysis.finding import Check, Finding, Severity, Suspicion
 from deadzone.analysis.findings import output, process
-from deadzone.analysis.findings.catalogue import Check
 from deadzone.analysis.findings.counts import printed_less
 from deadzone.analysis.findings.examining import examine
 from deadzone.analysis.findings.experiment import Experiment, cpu_s, numbers

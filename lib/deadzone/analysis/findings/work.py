@@ -5,8 +5,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 import pandas as pd
 
-from deadzone.analysis.finding import Severity, Suspicion
-from deadzone.analysis.findings.catalogue import finding
+from deadzone.analysis.finding import Severity, Suspicion, finding
 from deadzone.analysis.findings.columns import other_work, without_split
 from deadzone.analysis.findings.counts import counts_of_work
 from deadzone.analysis.findings.experiment import LEAST_A_LEVEL, Experiment, cpu_s, numbers

@@ -14,8 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from deadzone.analysis.finding import Severity, Suspicion
-from deadzone.analysis.findings.catalogue import finding
+from deadzone.analysis.finding import Severity, Suspicion, finding
 from deadzone.analysis.findings.experiment import Experiment, numbers, typical
 from deadzone.study.direction import AMOUNTS_OF_BYTES, SECOND, THINGS, words_of
 from deadzone.study.levels import is_number

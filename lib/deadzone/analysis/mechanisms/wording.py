@@ -6,7 +6,6 @@ from typing import Any
 
 import pandas as pd
 
-from deadzone.analysis.mechanisms.causes import CAUSES
 from deadzone.analysis.mechanisms.explaining import (
     CONFIRMED,
     EXCLUDED,
@@ -15,7 +14,7 @@ from deadzone.analysis.mechanisms.explaining import (
     UNDECIDED,
     PhasesExplained,
 )
-from deadzone.analysis.mechanisms.parts import has_account, is_of_time
+from deadzone.analysis.mechanisms.parts import CAUSES, has_account, is_of_time
 from deadzone.analysis.phases.naming import phases_shown
 from deadzone.analysis.phases.quantities import listing
 from deadzone.analysis.phases.result import PhaseResult

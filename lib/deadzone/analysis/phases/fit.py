@@ -10,17 +10,16 @@ from typing import TypedDict, Unpack
 import numpy as np
 import pandas as pd
 
-from deadzone.analysis.phases import intervals
-from deadzone.analysis.phases.doubts import doubts
 from deadzone.analysis.phases.drift import estimate_drift
-from deadzone.analysis.phases.inference import Posterior, infer
+from deadzone.analysis.phases.inference import LAWS, Posterior, infer, law_table
 from deadzone.analysis.phases.labels import by_sum, decode, runs, step_probabilities
 from deadzone.analysis.phases.level_estimates import level_means, level_medians
 from deadzone.analysis.phases.model import PhaseModel
-from deadzone.analysis.phases.off_levels import off_levels
+from deadzone.analysis.phases.naming import doubts
 from deadzone.analysis.phases.outliers import (
     OUTLIER_PROBABILITY,
     confirmed,
+    off_levels,
     reason,
     scattering,
     spoiled,
@@ -28,8 +27,16 @@ from deadzone.analysis.phases.outliers import (
 )
 from deadzone.analysis.phases.prepare import prepare
 from deadzone.analysis.phases.result import CurveTrials, Noise
-from deadzone.analysis.phases.segmentation import Pieces
-from deadzone.analysis.phases.smooth import LAWS, law_table
+from deadzone.analysis.phases.segmentation import (
+    Pieces,
+    central,
+    curve_values,
+    joint_interval,
+    phase_elasticities,
+    step_elasticities,
+    weighted_quantiles,
+    wider,
+)
 from deadzone.analysis.phases.thresholds import CERTAINTY, LABELS, Thresholds
 from deadzone.errors import PhaseError
 from deadzone.study.levels import Level
@@ -68,10 +75,8 @@ class PhasePosterior:
     ) -> np.ndarray:
         """Low end, middle and high end of the possible values at each of `count` places; shape
         (count, 3)."""
-        pieces, x, ends = self.posterior.pieces, self.posterior.x, intervals.central(self.certainty)
-        return np.array(
-            [intervals.weighted_quantiles(*possible(pieces, x, i), ends) for i in range(count)]
-        )
+        pieces, x, ends = self.posterior.pieces, self.posterior.x, central(self.certainty)
+        return np.array([weighted_quantiles(*possible(pieces, x, i), ends) for i in range(count)])
 
     def natural(self, value: np.ndarray) -> np.ndarray:
         """From the scale of the fit to units of the response."""
@@ -86,13 +91,13 @@ def phase_tables(reading: PhasePosterior) -> tuple[pd.DataFrame, pd.DataFrame]:
     by_sum_alone = reading.probability - step_probabilities(pieces, len(levels) - 1)
     phases, joints = [], []
     for first, stop, label in runs(reading.labels):
-        slope, weight = intervals.phase_elasticities(pieces, x, first, stop, label)
-        ends = intervals.central(reading.certainty)
-        low, middle, high = intervals.weighted_quantiles(slope, weight, ends)
+        slope, weight = phase_elasticities(pieces, x, first, stop, label)
+        ends = central(reading.certainty)
+        low, middle, high = weighted_quantiles(slope, weight, ends)
         spread = np.average((slope - np.average(slope, weights=weight)) ** 2, weights=weight)
         begin = levels[[0, 0]]
         if first:
-            begin = levels[intervals.joint_interval(pieces, first, stop, label, reading.certainty)]
+            begin = levels[joint_interval(pieces, first, stop, label, reading.certainty)]
             near = (pieces.label == label) & (np.abs(pieces.start - first) <= 1) & pieces.opens
             begun = by_sum_alone[max(first - 2, 0) : first + 2, label]
             chance = max(float(pieces.weight[near].sum()), float(begun.max() - begun[0]))
@@ -120,9 +125,7 @@ def step_table(reading: PhasePosterior) -> pd.DataFrame:
     levels = reading.sample.levels
     steps = len(levels) - 1
     own = UNEVEN * reading.posterior.misfit / np.diff(reading.posterior.x)
-    bounds = intervals.wider(
-        reading.intervals(intervals.step_elasticities, steps), own, reading.certainty
-    )
+    bounds = wider(reading.intervals(step_elasticities, steps), own, reading.certainty)
     table = pd.DataFrame(
         {
             "start": levels[:-1],
@@ -168,7 +171,7 @@ def level_table(reading: PhasePosterior) -> pd.DataFrame:
     spread = np.sqrt((SHRINKAGE * reading.posterior.noise**2 + own) / freedom)
     quantile = stdtrit(freedom, (1 + reading.certainty) / 2)
     half = quantile * spread / np.sqrt(np.maximum(many, 1.0))
-    fitted = reading.natural(reading.intervals(intervals.curve_values, n))
+    fitted = reading.natural(reading.intervals(curve_values, n))
     low, high = np.sort(reading.natural(np.stack([centre - half, centre + half])), axis=0)
     return pd.DataFrame(
         {

@@ -11,12 +11,12 @@ from itertools import pairwise
 import numpy as np
 
 from deadzone.analysis.phases import priors
-from deadzone.analysis.phases.intervals import (
+from deadzone.analysis.phases.segmentation import (
+    Pieces,
     curve_values,
     phase_elasticities,
     weighted_quantiles,
 )
-from deadzone.analysis.phases.segmentation import Pieces
 from deadzone.analysis.phases.thresholds import LABELS, LINEAR_ELASTICITY, PRACTICAL_TOLERANCE
 
 HARM = float(np.log1p(PRACTICAL_TOLERANCE))

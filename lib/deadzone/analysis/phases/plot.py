@@ -14,7 +14,7 @@ import numpy as np
 from deadzone import style
 from deadzone.analysis.phases import plot_axes
 from deadzone.analysis.phases.candidates import level_text
-from deadzone.analysis.phases.drawing import Drawing, drawing_of, path
+from deadzone.analysis.phases.picture import Drawing, drawing_of, path
 from deadzone.analysis.phases.quantities import axis_label
 from deadzone.analysis.phases.recommend import Recommendation, recommend
 from deadzone.analysis.phases.result import PhaseResult

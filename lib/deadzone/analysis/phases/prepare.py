@@ -9,12 +9,11 @@ from typing import Any, Literal
 import numpy as np
 import pandas as pd
 
-from deadzone.analysis.phases.axis import KnobAxis
 from deadzone.analysis.phases.censored import completed, is_bound, without_end
 from deadzone.analysis.phases.drift import without_nodes
 from deadzone.analysis.phases.quantities import listing, setting
 from deadzone.analysis.phases.quantities import response as in_words
-from deadzone.analysis.phases.result import CurveTrials
+from deadzone.analysis.phases.result import CurveTrials, KnobAxis
 from deadzone.analysis.phases.roles import check_roles
 from deadzone.analysis.thinning import MOST_TRIALS, thinned, with_fewer_levels
 from deadzone.analysis.trial_columns import below_zero, is_well, marked

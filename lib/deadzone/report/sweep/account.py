@@ -7,8 +7,14 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from deadzone.analysis.mechanisms.causes import CAUSES
-from deadzone.analysis.mechanisms.parts import ANSWERED, FEW, OUTSIDE, has_account, time_by_level
+from deadzone.analysis.mechanisms.parts import (
+    ANSWERED,
+    CAUSES,
+    FEW,
+    OUTSIDE,
+    has_account,
+    time_by_level,
+)
 from deadzone.analysis.mechanisms.wording import no_cause
 from deadzone.analysis.phases.quantities import axis_label, plain_name
 from deadzone.language.messages import N_, _, say

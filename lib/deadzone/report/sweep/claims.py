@@ -4,9 +4,9 @@ what the data support."""
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 
+from deadzone.analysis.claims.forms import Verdict
 from deadzone.analysis.claims.judging import ClaimVerdict, judge
 from deadzone.analysis.claims.measured import Measured
-from deadzone.analysis.claims.verdicts import Verdict
 from deadzone.errors import StudyError
 from deadzone.language.messages import N_, _, say
 from deadzone.language.tabling import Layout

@@ -5,8 +5,7 @@ from typing import Any
 
 from deadzone.analysis.mechanisms.wording import limits, no_cause, sentences
 from deadzone.analysis.phases.decision import is_of_trials
-from deadzone.analysis.phases.shape import shape
-from deadzone.analysis.phases.summary import phase_rows
+from deadzone.analysis.phases.summary import phase_rows, shape
 from deadzone.analysis.settings.wording import in_order
 from deadzone.language.formats import date
 from deadzone.language.messages import _, spoken
