@@ -81,8 +81,7 @@ class Page:
 
 def page_width() -> int:
     """Characters of a line: those of the terminal, within bounds."""
-    columns = shutil.get_terminal_size((USUAL_WIDTH, 24)).columns
-    return min(max(columns, LEAST_WIDTH), MOST_WIDTH)
+    return min(max(shutil.get_terminal_size((USUAL_WIDTH, 24)).columns, LEAST_WIDTH), MOST_WIDTH)
 
 
 def wrapped(text: str) -> str:

@@ -42,7 +42,7 @@ def test_the_posterior_of_two_levels_is_the_sum_over_all_states_done_by_hand():
     tables = level_tables(np.array([1.0, 0.5, 0.5]), np.arange(3), 3)
     grid = value_grid(x, tables, np.zeros(3, bool))
     scores = score_pieces(x, tables, grid, slope_prior(Thresholds()))
-    result = segment(scores)
+    evidence, pieces = segment(scores)
     pmf, at_least = priors.lengths(2)
     follow, ends = priors.transitions(), priors.endings()
     whole = (
@@ -62,8 +62,8 @@ def test_the_posterior_of_two_levels_is_the_sum_over_all_states_done_by_hand():
         leave = np.log(np.exp(second).sum(axis=2))
     two = arrive[:, None, :] + follow[:, :, None] + leave[None, :, :]
     by_hand = np.log(np.exp(whole).sum() + np.exp(two).sum())
-    assert result.log_evidence == pytest.approx(by_hand, abs=1e-9)
-    probability = step_probabilities(result.pieces, 2)
+    assert evidence == pytest.approx(by_hand, abs=1e-9)
+    probability = step_probabilities(pieces, 2)
     share = np.exp(two).sum(axis=(1, 2)) + np.exp(whole).sum(axis=(1, 2))
     of_label = np.bincount(priors.STATE_LABELS, weights=share)
     assert np.allclose(probability[0], of_label / of_label.sum(), atol=1e-4)

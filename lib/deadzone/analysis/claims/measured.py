@@ -125,8 +125,7 @@ class Measured:
         for where, model in self.known:
             if all(name in given and same_level(at, given[name]) for name, at in where.items()):
                 return model
-        rows = self.trials[is_at(self.trials, given)]
-        return curve_of(rows, self.knob, self.response, self.goal)
+        return curve_of(self.trials[is_at(self.trials, given)], self.knob, self.response, self.goal)
 
     def mechanisms(self, given: Mapping[str, Level], ends: tuple[float, float]) -> pd.DataFrame:
         """What explains the change between two levels of the knob; see `mechanisms_between`."""

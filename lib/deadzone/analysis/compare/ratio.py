@@ -156,8 +156,7 @@ def verdict(row: Mapping[Any, Any], threshold: float, confidence: float) -> str:
     ratio, level = row["ratio"], 1 - confidence
     if math.isnan(ratio):
         return UNDECIDED
-    least = math.log1p(threshold) * (1 - 1e-12)
-    matters = ratio == 0 or abs(math.log(ratio)) >= least
+    matters = ratio == 0 or abs(math.log(ratio)) >= math.log1p(threshold) * (1 - 1e-12)
     if matters and row["p_adjusted"] <= level and (row["ratio_low"] > 1 or row["ratio_high"] < 1):
         return WORSE if (ratio > 1) == (row["goal"] == "min") else BETTER
     if not matters and row["is_within"] and row["p_equivalence_adjusted"] <= level:

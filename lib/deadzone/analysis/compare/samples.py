@@ -131,7 +131,10 @@ def side_by_side(
         in_a, in_b = ({key: side[key].loc[shared[key]] for key in common} for side in (in_a, in_b))
     pairs = tuple((in_a[key].to_numpy(float), in_b[key].to_numpy(float)) for key in common)
     blocks = ((a, in_a), (b, in_b))
-    first, second = (_same_blocks(table, [side[key] for key in common]) for table, side in blocks)
+    first, second = (
+        _has_blocks(table) and len({tuple(side[key].index) for key in common}) == 1
+        for table, side in blocks
+    )
     return Samples(common, pairs, (first, second), paired)
 
 
@@ -192,10 +195,6 @@ def _written(level: object) -> str:
 
 def _has_blocks(frame: pd.DataFrame) -> bool:
     return "block" in frame and bool(frame["block"].notna().all())
-
-
-def _same_blocks(frame: pd.DataFrame, samples: Sequence[pd.Series]) -> bool:
-    return _has_blocks(frame) and len({tuple(sample.index) for sample in samples}) == 1
 
 
 def _some(samples: dict[Key, pd.Series], factors: Sequence[str]) -> str:

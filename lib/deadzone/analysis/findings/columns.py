@@ -205,11 +205,10 @@ def other_work(seen: Experiment) -> Iterator[Suspicion]:
         set_values = at.first()
         is_set = np.isfinite(value).all() and (at.nunique() == 1).all()
         if is_set and 2 <= set_values.nunique() < len(set_values) == len(seen.levels):
-            least, most = float(set_values.min()), float(set_values.max())
-            there = rows[value != np.median(value)]
             yield seen.suspicion(
-                "work_differs", True, there, how="column", column=name, least=least, most=most
-            )
+                "work_differs", True, rows[value != np.median(value)], how="column", column=name,
+                least=float(set_values.min()), most=float(set_values.max()),
+            )  # fmt: skip
 
 
 def _shown(value: object) -> str:
@@ -241,8 +240,7 @@ def impossible_numbers(seen: Experiment) -> Iterator[Suspicion]:
     rows = seen.measured
     wrong = below_zero(rows, seen.response)
     if wrong.any():
-        here = rows[wrong]
-        yield seen.suspicion("impossible_numbers", True, here)
+        yield seen.suspicion("impossible_numbers", True, rows[wrong])
 
 
 @finding(
@@ -280,16 +278,14 @@ def _in_flight(seen: Experiment) -> Iterator[Suspicion]:
     ]  # fmt: skip
     if not rates or not times:
         return
-    unit = SECONDS[words[times[0]][-1]]
-    held = numbers(rows, rates[0]) * numbers(rows, times[0]) * unit
+    held = numbers(rows, rates[0]) * numbers(rows, times[0]) * SECONDS[words[times[0]][-1]]
     over = held / np.array(seen.levels, dtype=float)[rows["place"].to_numpy()]
     if not np.isfinite(over).any() or np.nanmax(over) <= TOO_MANY:
         return
     worst = int(np.nanargmax(over))
-    here = rows[over > TOO_MANY]
     yield seen.suspicion(
-        "contradicting_numbers", True, here, how="in_flight", rate=rates[0], latency=times[0],
-        held=float(held[worst]), level=seen.named(seen.at(rows.iloc[[worst]])),
+        "contradicting_numbers", True, rows[over > TOO_MANY], how="in_flight", rate=rates[0],
+        latency=times[0], held=float(held[worst]), level=seen.named(seen.at(rows.iloc[[worst]])),
     )  # fmt: skip
 
 

@@ -171,8 +171,7 @@ def _falls(
     few = (medians < LESS * most) & (np.fmin.reduce(most) > 0)
     way = _proportion(seen, medians)
     beside = way < 0 or (few.any() and _explains_little(seen, rows, medians, few))
-    severity: Severity = "doubts" if beside else "stops"
-    yield _less(seen, rows, name, values, few & (way <= 0), severity, exact)
+    yield _less(seen, rows, name, values, few & (way <= 0), "doubts" if beside else "stops", exact)
 
 
 def _less(

@@ -186,5 +186,4 @@ def without_barred(
     if not barred:
         return trials
     level = trials[knob].map(plain)
-    bounded = level.isin(level[is_bound(trials, response)])
-    return trials[bounded | ~level.isin(barred)]
+    return trials[level.isin(level[is_bound(trials, response)]) | ~level.isin(barred)]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -57,9 +57,11 @@ def edge_of_range(seen: Experiment) -> Iterator[Suspicion]:
     levels = model.levels["level"].to_numpy(float)
     add = _beyond(levels, model, seen.cores if seen.knob.endswith(CPU_LIMIT) else None)
     up = still_gains(model) and levels[-1] == seen.levels[-1] and add.size > 0
-    figures: dict[str, Any] = {"level": exact(levels[-1]), "add": _like(levels, add)}
     p = _p_beyond(model, gain_score(model)) if up else 1.0
-    yield seen.suspicion("edge_of_range", p, weight=up, levels=seen.levels[-1:], **figures)
+    yield seen.suspicion(
+        "edge_of_range", p, weight=up, levels=seen.levels[-1:], level=exact(levels[-1]),
+        add=_like(levels, add),
+    )  # fmt: skip
 
 
 def _beyond(levels: np.ndarray, model: PhaseModel, most: float | None) -> np.ndarray:
@@ -103,9 +105,11 @@ def range_too_coarse(seen: Experiment) -> Iterator[Suspicion]:
     apart = float((value[:, [best - 1, best + 1]] - value[:, [best]]).min())
     wide = min(levels[best] / levels[best - 1], levels[best + 1] / levels[best])
     add = np.sqrt(levels[best] * levels[[best - 1, best + 1]])
-    figures: dict[str, Any] = {"level": exact(levels[best]), "add": _like(levels, add)}
     alone = bool(apart > np.log(GAIN) and wide > COARSE)
-    yield seen.suspicion("range_too_coarse", alone, levels=[float(levels[best])], **figures)
+    yield seen.suspicion(
+        "range_too_coarse", alone, levels=[float(levels[best])], level=exact(levels[best]),
+        add=_like(levels, add),
+    )  # fmt: skip
 
 
 @finding(

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from deadzone.analysis.finding import NOTHING_TRUSTED, Severity, Suspicion, finding
+from deadzone.analysis.finding import NOTHING_TRUSTED, Suspicion, finding
 from deadzone.analysis.findings.experiment import Experiment, levels_in, numbers
 from deadzone.analysis.findings.permutation import PERMUTATIONS, SEED, association, contrast
 from deadzone.analysis.phases.power import replicates_to_tell
@@ -73,11 +73,10 @@ def _beyond(seen: Experiment, key: str, kinds: tuple[str, ...]) -> Iterator[Susp
     failed = np.bincount(place, bad, minlength=len(seen.levels)).astype(int)
     worst = failed > ALLOWED * sizes
     rows = table[worst[place]]
-    levels = seen.at(rows)
     p = scan(failed, sizes) if bad.any() else 1.0
-    severity: Severity | None = "stops" if worst.all() else None
     yield seen.suspicion(
-        key, p, table[bad], weight=bool(bad.any()), levels=levels, severity=severity,
+        key, p, table[bad], weight=bool(bad.any()), levels=seen.at(rows),
+        severity="stops" if worst.all() else None,
         failed=int(failed[worst].sum()), trials=len(rows),
     )  # fmt: skip
 
@@ -192,12 +191,11 @@ def selected_by_trust(seen: Experiment) -> Iterator[Suspicion]:
     value = numbers(rows, seen.response)
     good = np.isfinite(value) & (value > 0)
     effect, p = contrast(np.log(value[good]), kept[good], pd.factorize(rows["level"][good])[0])
-    here = rows[good & ~kept]
-    severity: Severity = "stops" if abs(effect) >= OTHER_WORK else "doubts"
-    times, weight = float(np.exp(abs(effect))), abs(effect) >= SELECTED
     yield seen.suspicion(
-        "selected_by_trust", p, here, weight=weight, severity=severity, times=times
-    )
+        "selected_by_trust", p, rows[good & ~kept], weight=abs(effect) >= SELECTED,
+        severity="stops" if abs(effect) >= OTHER_WORK else "doubts",
+        times=float(np.exp(abs(effect))),
+    )  # fmt: skip
 
 
 @finding(
@@ -279,9 +277,8 @@ def errors_by_level(seen: Experiment) -> Iterator[Suspicion]:
     rows = seen.ended
     for name in map(str, rows.columns):
         words = words_of(name)
-        if name in (seen.knob, seen.response, *seen.by) or not (
-            name in seen.failures or _counts_failures(words)
-        ):
+        counts = set(FAILED) & set(words) and not set(NOT_FAILURES) & set(words)
+        if name in (seen.knob, seen.response, *seen.by) or not (name in seen.failures or counts):
             continue
         failed = numbers(rows, name)
         if not np.nansum(failed):
@@ -294,10 +291,6 @@ def errors_by_level(seen: Experiment) -> Iterator[Suspicion]:
             yield from _of_share(seen, rows, name, failed / whole)
         elif other := _attempted(seen, rows, failed, name):
             yield from _of_count(seen, rows, name, failed, other)
-
-
-def _counts_failures(words: list[str]) -> bool:
-    return bool(set(FAILED) & set(words)) and not set(NOT_FAILURES) & set(words)
 
 
 def _attempted(seen: Experiment, rows: pd.DataFrame, failed: np.ndarray, name: str) -> str:
@@ -346,9 +339,10 @@ def _of_share(
     means = at.mean().reindex(range(len(seen.levels))).to_numpy(float)
     most = float(np.nanmax(means))
     if most <= 1 and np.nanmin(means) >= 0:
-        known = np.isfinite(means)
-        figures = {"how": "share", "column": name, "share": most}
-        yield from _at(seen, rows, 0.0, means > ALLOWED, known, **figures)
+        yield from _at(
+            seen, rows, 0.0, means > ALLOWED, np.isfinite(means), how="share", column=name,
+            share=most,
+        )  # fmt: skip
 
 
 def _at(
@@ -357,8 +351,7 @@ def _at(
 ) -> Iterator[Suspicion]:  # fmt: skip
     """Of the levels at which more failed than allowed. worst, known: shape (levels,)."""
     if worst.any():
-        here = rows[worst[rows["place"].to_numpy()]]
-        severity: Severity | None = "stops" if worst[known].all() else None
         yield seen.suspicion(
-            "errors_by_level", p, here, severity=severity, allowed=ALLOWED, **figures
-        )
+            "errors_by_level", p, rows[worst[rows["place"].to_numpy()]],
+            severity="stops" if worst[known].all() else None, allowed=ALLOWED, **figures,
+        )  # fmt: skip

@@ -66,10 +66,8 @@ def _after_another(
 ) -> Iterator[Suspicion]:
     if "started_at" not in table:
         return
-    rank = table["place"].to_numpy(float)
-    before = np.concatenate([[np.nan], rank[:-1]])
-    measured = table.index.isin(seen.measured.index)
-    use = good & measured & np.isfinite(before)
+    before = table["place"].shift().to_numpy(float)
+    use = good & table.index.isin(seen.measured.index) & np.isfinite(before)
     codes = pd.factorize(table["level"][use])[0]
     if use.sum() < 2 * (codes.max(initial=0) + 2):
         return
@@ -77,9 +75,8 @@ def _after_another(
     deviation = log[use] - pd.Series(log[use]).groupby(codes).transform("median").to_numpy()
     deviation = np.clip(deviation, *np.quantile(deviation, [0.02, 0.98]))
     effect, p = contrast(deviation, large, codes)
-    after = np.flatnonzero(use)[large]
     yield seen.suspicion(
-        "carry_over", p, table.iloc[after], weight=abs(effect) >= LEAST_CARRIED,
+        "carry_over", p, table[use][large], weight=abs(effect) >= LEAST_CARRIED,
         levels=seen.at(table[use]), severity="stops" if abs(effect) >= LARGE_CARRIED else "doubts",
         how="after_large", times=float(np.exp(abs(effect))),
     )  # fmt: skip
@@ -92,8 +89,7 @@ def _first_of_level(
     untrusted ones are left out, and the second trials, which follow at once, must be like the later
     ones."""
     trusted = marked(table, "trusted", missing=True).to_numpy()
-    opened = set(table["level"].iloc[:OPENING])
-    use = good & trusted & ~table["level"].isin(opened).to_numpy()
+    use = good & trusted & ~table["level"].isin(table["level"].iloc[:OPENING]).to_numpy()
     rows = table[use]
     place = rows.groupby("level").cumcount().to_numpy()
     codes = pd.factorize(rows["level"])[0]
@@ -155,6 +151,5 @@ def state_builds_up(seen: Experiment) -> Iterator[Suspicion]:
     drift = seen.model.drift if seen.model else None
     if drift is None:
         return
-    change = float(drift.change)
-    large = abs(change) >= LARGE_CARRIED
-    yield seen.suspicion("state_builds_up", drift.p_value, weight=large, change=change)
+    large = abs(drift.change) >= LARGE_CARRIED
+    yield seen.suspicion("state_builds_up", drift.p_value, weight=large, change=drift.change)

@@ -3,12 +3,11 @@ running."""
 
 import re
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from deadzone.analysis.finding import Severity, Suspicion, finding
+from deadzone.analysis.finding import Suspicion, finding
 from deadzone.analysis.findings.experiment import LEAST_A_LEVEL, Experiment, cpu_s, numbers
 from deadzone.analysis.findings.permutation import association, centred, depends, p_value
 from deadzone.analysis.trial_columns import well
@@ -53,9 +52,11 @@ def left_running(seen: Experiment) -> Iterator[Suspicion]:
     rows = seen.ended
     left = np.nan_to_num(numbers(rows, "left_running"))
     here = rows[left > 0]
-    figures: dict[str, Any] = {"all": len(rows), "most": int(left.max(initial=0))}
     weight = len(here) > MOST_LEFT * len(rows)
-    yield seen.suspicion("left_running", len(here) > 0, here, weight=weight, **figures)
+    yield seen.suspicion(
+        "left_running", len(here) > 0, here, weight=weight, all=len(rows),
+        most=int(left.max(initial=0)),
+    )  # fmt: skip
 
 
 @finding(
@@ -200,9 +201,10 @@ def unit_changes(seen: Experiment) -> Iterator[Suspicion]:
     else:
         odd, factor = _far_apart(rows, numbers(rows, seen.response))
         units = f"{factor:,.0f}"
-    severity: Severity | None = None if others else "doubts"
-    figures: dict[str, Any] = {"how": "read" if others else "factor", "units": units}
-    yield seen.suspicion("unit_changes", len(odd) > 0, odd, severity=severity, **figures)
+    yield seen.suspicion(
+        "unit_changes", len(odd) > 0, odd, severity=None if others else "doubts",
+        how="read" if others else "factor", units=units,
+    )  # fmt: skip
 
 
 def _words(rows: pd.DataFrame, response: str) -> pd.Series:

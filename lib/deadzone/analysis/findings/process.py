@@ -1,7 +1,6 @@
 """Whether it is the program, and enough of it, that was measured."""
 
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -102,13 +101,14 @@ def client_full(seen: Experiment) -> Iterator[Suspicion]:
         _p_above(-at / threads, -ONE_CORE[1]),
         min(_p_above(at / threads, ONE_CORE[0]), _p_above(-wanted / threads, -ONE_CORE[1])),
     )
-    figures: dict[str, Any] = {"cores": float(at.mean())}
-    weight = seen.cores is None or threads < seen.cores
-    yield seen.suspicion("client_full", p, rows[here], weight=weight, levels=levels, **figures)
+    cores, weight = float(at.mean()), seen.cores is None or threads < seen.cores
+    yield seen.suspicion("client_full", p, rows[here], weight=weight, levels=levels, cores=cores)
     if seen.cores is not None:
-        p, weight = _p_above(at + server[here], ALL_CORES * seen.cores), at.mean() >= FOLLOWS
-        figures |= {"how": "shares", "server": float(server[here].mean()), "all": seen.cores}
-        yield seen.suspicion("client_full", p, rows[here], weight=weight, levels=levels, **figures)
+        p = _p_above(at + server[here], ALL_CORES * seen.cores)
+        yield seen.suspicion(
+            "client_full", p, rows[here], weight=cores >= FOLLOWS, levels=levels, cores=cores,
+            how="shares", server=float(server[here].mean()), all=seen.cores,
+        )  # fmt: skip
 
 
 def _server_cores(seen: Experiment, rows: pd.DataFrame) -> np.ndarray | None:
@@ -183,8 +183,7 @@ def not_the_program(seen: Experiment) -> Iterator[Suspicion]:
     wall, used = numbers(rows, "wall_s"), cpu_s(rows)
     ready, throttled = numbers(rows, "ready_s"), numbers(rows, "throttled_wait_s")
     awake = used + np.nan_to_num(ready) + np.nan_to_num(throttled)
-    switches = numbers(rows, "voluntary_switches")
-    each = (wall - awake, 1 - awake / wall, switches)
+    each = (wall - awake, 1 - awake / wall, numbers(rows, "voluntary_switches"))
     slept, share, waits = (typical(seen, rows, values) for values in each)
     if len(seen.levels) < 2 or not np.isfinite(slept * waits).all():
         return
@@ -198,14 +197,14 @@ def not_the_program(seen: Experiment) -> Iterator[Suspicion]:
 
 def _backs_off(seen: Experiment, rows: pd.DataFrame) -> Iterator[Suspicion]:
     slept, waits = numbers(rows, "asleep_s"), numbers(rows, "voluntary_switches")
-    one_thread = numbers(rows, "threads_most") == 1
-    pauses = one_thread & (slept >= PAUSES * numbers(rows, "wall_s"))
+    pauses = (numbers(rows, "threads_most") == 1) & (slept >= PAUSES * numbers(rows, "wall_s"))
     typically = typical(seen, rows, (pauses & (slept >= LONG_WAIT_S * waits)).astype(float))
     here = rows[(typically > 0.5)[rows["place"].to_numpy()]]
     share = (numbers(here, "asleep_s") / numbers(here, "wall_s")).min(initial=1.0)
-    least = numbers(here, "asleep_s").min(initial=np.inf)
-    figures: dict[str, Any] = {"how": "backs_off", "share": float(share), "slept_s": float(least)}
-    yield seen.suspicion("not_the_program", len(here) > 1, here, **figures)
+    yield seen.suspicion(
+        "not_the_program", len(here) > 1, here, how="backs_off", share=float(share),
+        slept_s=float(numbers(here, "asleep_s").min(initial=np.inf)),
+    )  # fmt: skip
 
 
 @finding(
@@ -243,8 +242,7 @@ def few_periods(seen: Experiment) -> Iterator[Suspicion]:
     if "cpu_limit" not in rows:
         return
     limit, used = numbers(rows, "cpu_limit"), numbers(rows, "cpu_efficiency")
-    burst = (used > BURST * limit) & (numbers(rows, "nr_periods") <= FEW_PERIODS)
-    here = rows[burst]
+    here = rows[(used > BURST * limit) & (numbers(rows, "nr_periods") <= FEW_PERIODS)]
     periods = int(np.nanmedian(numbers(here, "nr_periods"))) if len(here) else 0
     yield seen.suspicion("few_periods", len(here) >= 2, here, periods=periods)
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 import pandas as pd
 
-from deadzone.analysis.finding import Check, Finding, Severity, Suspicion
+from deadzone.analysis.finding import Check, Finding, Suspicion
 from deadzone.analysis.findings import output, process
 from deadzone.analysis.findings.counts import printed_less
 from deadzone.analysis.findings.examining import examine
@@ -32,9 +32,11 @@ def failed_at_an_end(seen: Experiment) -> Iterator[Suspicion]:
         ("timeouts_by_level", ("timeout",)),
     ):
         rows = seen.measured[seen.measured["status"].isin(kinds)]
-        whole: Severity | None = "stops" if len(rows) == len(seen.measured) else None
         error = str(rows["error"].iloc[0]) if len(rows) else ""
-        yield seen.suspicion(key, len(rows) > 0, rows, severity=whole, how="rehearsed", error=error)
+        yield seen.suspicion(
+            key, len(rows) > 0, rows, severity="stops" if len(rows) == len(seen.measured) else None,
+            how="rehearsed", error=error,
+        )  # fmt: skip
 
 
 def alike_at_both_ends(seen: Experiment) -> Iterator[Suspicion]:
@@ -48,8 +50,7 @@ def alike_at_both_ends(seen: Experiment) -> Iterator[Suspicion]:
     alike = all(
         np.ptp(measure) <= max(share * np.abs(measure).max(), few) for measure, share, few in known
     )
-    unused = alike and len(known) > len(times)
-    yield seen.suspicion("knob_not_used", unused, measures=len(known))
+    yield seen.suspicion("knob_not_used", alike and len(known) > len(times), measures=len(known))
 
 
 CHECKS: tuple[Check, ...] = (

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 import pandas as pd
 
-from deadzone.analysis.finding import Severity, Suspicion, finding
+from deadzone.analysis.finding import Suspicion, finding
 from deadzone.analysis.findings.columns import other_work, without_split
 from deadzone.analysis.findings.counts import counts_of_work
 from deadzone.analysis.findings.experiment import LEAST_A_LEVEL, Experiment, cpu_s, numbers
@@ -114,9 +114,8 @@ def work_differs(seen: Experiment) -> Iterator[Suspicion]:
         least = rows.iloc[np.sort(smaller)]
         exact = name in counts and spread < 2 * LEAST_SPREAD
         other = (exact or apart >= np.log(OTHER_WORK)) and name not in TRACES
-        severity: Severity = "stops" if other else "doubts"
         yield seen.suspicion(
-            "work_differs", p, least, weight=weight, severity=severity,
+            "work_differs", p, least, weight=weight, severity="stops" if other else "doubts",
             column=name, times=float(np.exp(apart)), few=len(least), trials=len(rows),
         )  # fmt: skip
     yield from other_work(seen)

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from deadzone.analysis.finding import Severity, Suspicion, finding
+from deadzone.analysis.finding import Suspicion, finding
 from deadzone.analysis.findings.experiment import Experiment, numbers, typical
 from deadzone.study.direction import AMOUNTS_OF_BYTES, SECOND, THINGS, words_of
 from deadzone.study.levels import is_number
@@ -131,12 +131,13 @@ def work_size(seen: Experiment) -> Iterator[Suspicion]:
     """The knob is the size of the work, as the study says, or by its name or its response. Of a
     time, its elasticity is PROPORTIONAL or more on the first step and over the whole range."""
     how = _how(seen)
-    given = [] if how or seen.role else [name for name in seen.by if _is_given(seen, name)]
+    given = [name for name in seen.by if not how and not seen.role and _is_given(seen, name)]
     if how or given:
-        severity: Severity | None = "doubts" if how.startswith("asked") else None
         figures = _capacity(seen) if how == "repeated" else {"column": "".join(given[:1])}
-        how = how or "by"
-        yield seen.suspicion("work_size", True, levels=(), severity=severity, how=how, **figures)
+        yield seen.suspicion(
+            "work_size", True, levels=(), severity="doubts" if how.startswith("asked") else None,
+            how=how or "by", **figures,
+        )  # fmt: skip
 
 
 def _is_given(seen: Experiment, name: str) -> bool:
@@ -161,7 +162,7 @@ def _how(seen: Experiment) -> str:
             return "asked_grows"
         is_own = named & OF_EACH and seen.kind == "time" and _in_proportion(seen, 2)
         return "asked_grows" if is_own else ""
-    if _is_work(named):
+    if named & THINGS or (named & DATA and named & SIZES) or is_factor:
         return "named"
     if _capacity(seen):
         return "repeated"
@@ -171,8 +172,7 @@ def _how(seen: Experiment) -> str:
     if grows:  # of a name that is not known a count is one of what is worked on
         return "grows" if "count" in named or named <= EITHER | DATA else "asked_grows"
     is_setting = bool(SETTING & set(words_of(seen.option)))
-    may_be = named <= EITHER and seen.kind == "rate" and not is_setting
-    return "asked_name" if may_be else ""
+    return "asked_name" if named <= EITHER and seen.kind == "rate" and not is_setting else ""
 
 
 def _is_load(words: list[str]) -> bool:
@@ -184,11 +184,6 @@ def _is_load(words: list[str]) -> bool:
     amounts = {"per", "req", "reqs"} | THINGS
     per = len(words) > 1 and words[-1] in A_TIME and words[-2] in amounts
     return bool(per or named & LOADS or words[-1:] == ["rate"] or named == {"offered", "load"})
-
-
-def _is_work(named: set[str]) -> bool:
-    """Whether a name has a word for work, or for data with its size, or a thing that is counted."""
-    return bool(named & THINGS or (named & DATA and named & SIZES) or named == {"scale", "factor"})
 
 
 def _amounts(seen: Experiment) -> np.ndarray:

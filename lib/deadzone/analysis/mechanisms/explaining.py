@@ -128,8 +128,7 @@ def explain_phases(trials: pd.DataFrame, model: PhaseResult) -> PhasesExplained:
         )
         pays = model.knob == LIMIT and phase["label"] == "linear" and periods > 0
         limited = throttled / periods if pays else 0.0
-        change = dict(zip(CHANGE, loss, strict=True))
-        losses.append({**where, **change, "limited": limited})
+        losses.append({**where, **dict(zip(CHANGE, loss, strict=True)), "limited": limited})
         rows += [{**where, **row} for row in _mechanisms(start, stop, loss[0])]
     table = pd.DataFrame(rows, columns=[*WHERE, "mechanism", *CHANGE, *TESTS])
     table[[*TESTS]] = judged(table[[*TESTS]].to_numpy(float))

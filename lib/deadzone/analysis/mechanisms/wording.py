@@ -86,7 +86,6 @@ def _sentence(
 ) -> Message:
     """loss: a row of the explanation's. shown: the phases in words."""
     phase = loss["phase"]
-    confirmed = explanation.of(phase)
     because = [
         _(
             "{words} ({change}, {certainty:percent} interval {low} to {high})",
@@ -94,7 +93,7 @@ def _sentence(
             certainty=INTERVAL,
             **{name: _change(row[name]) for name in ("change", "low", "high")},
         )
-        for row in confirmed.to_dict("records")
+        for row in explanation.of(phase).to_dict("records")
     ]
     if because:
         way, listed = "shown", [*LISTS]

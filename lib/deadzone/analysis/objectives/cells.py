@@ -58,8 +58,7 @@ class Objective:
 
     def met(self, values: np.ndarray) -> np.ndarray:
         """Whether values meet the bound, same shape; a missing value does not."""
-        is_most = self.sense == "at_most"
-        return np.asarray(values <= self.bound if is_most else values >= self.bound)
+        return np.asarray(values <= self.bound if self.sense == "at_most" else values >= self.bound)
 
 
 def objectives_of(

@@ -142,7 +142,8 @@ def measured_settings(
     and scale. known: further columns of the table; `sound` says which settings may tell how rough
     single trials are.
     """
-    (knob, n), (response, goal, scale) = (str(amounts.columns[0]), len(amounts)), asked
+    knob, n = str(amounts.columns[0]), len(amounts)
+    (columns, covariance, degrees_of_freedom), (response, goal, scale) = estimates, asked
     index, outlier = trials["index"].to_numpy(), trials["outlier"].to_numpy(bool)
     values, count = trials["response"], np.bincount(index, minlength=n)
     flagged = np.bincount(index[outlier], minlength=n)
@@ -153,7 +154,7 @@ def measured_settings(
     # median, as of Rousseeuw and Croux 1993, JASA 88, 1273-1283). Else Student's t says.
     bends = np.abs(np.diff(own[sound], 2))
     single = min(float(np.median(bends)), ROUGHEST) if len(bends) else 0.0
-    several = few_trials_factor(estimates.noise_df) * estimates.noise / np.sqrt(count)
+    several = few_trials_factor(columns["noise_df"]) * columns["noise"] / np.sqrt(count)
     table = pd.DataFrame(
         {
             "setting": pd.Series(list(settings), dtype=object),
@@ -163,16 +164,11 @@ def measured_settings(
             "flagged": flagged,
             "own": own,
             "own_error": np.where(count > 1, several, single / (STANDARD_ERRORS * np.sqrt(2))),
-            "estimate": estimates.log_response,
-            "noise": estimates.noise,
-            "noise_df": estimates.noise_df,
-            "own_share": estimates.own_share,
+            **columns,
             **known,
         }
     )
-    return Candidates(
-        table, amounts, estimates.covariance, estimates.degrees_of_freedom, response, goal, scale
-    )
+    return Candidates(table, amounts, covariance, degrees_of_freedom, response, goal, scale)
 
 
 def candidates_of(model: PhaseResult) -> Candidates:

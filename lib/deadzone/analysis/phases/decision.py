@@ -55,11 +55,6 @@ def stopping(findings: Sequence[Finding], level: Any = None) -> Finding | None:
     return next(iter([*stops, *barring]), None)
 
 
-def withholding(findings: Sequence[Finding]) -> Finding | None:
-    """The finding by which the knob is nothing to set, if there is one."""
-    return next((finding for finding in findings if finding.withholds), None)
-
-
 def problem(finding: Finding) -> Message:
     """Why there is no setting."""
     return _("No verdict: {finding}", finding=finding.sentence)

@@ -169,8 +169,7 @@ def level_table(reading: PhasePosterior) -> pd.DataFrame:
     own = np.bincount(level, weight * (value - centre[level]) ** 2)
     freedom = SHRINKAGE + np.maximum(many - 1, 0)
     spread = np.sqrt((SHRINKAGE * reading.posterior.noise**2 + own) / freedom)
-    quantile = stdtrit(freedom, (1 + reading.certainty) / 2)
-    half = quantile * spread / np.sqrt(np.maximum(many, 1.0))
+    half = stdtrit(freedom, (1 + reading.certainty) / 2) * spread / np.sqrt(np.maximum(many, 1.0))
     fitted = reading.natural(reading.intervals(curve_values, n))
     low, high = np.sort(reading.natural(np.stack([centre - half, centre + half])), axis=0)
     return pd.DataFrame(
@@ -197,12 +196,11 @@ def trial_table(reading: PhasePosterior, levels: pd.DataFrame) -> pd.DataFrame:
     sample = reading.sample
     fitted = levels["fitted"].to_numpy()[sample.level]
     corrected = reading.natural(sample.value - reading.correction)
-    block = sample.block if sample.block is not None else np.full(len(sample.row), None)
     return pd.DataFrame(
         {
             "row": sample.row,
             "trial": sample.trial,
-            "block": block,
+            "block": sample.block,
             "level": sample.levels[sample.level],
             "response": sample.response,
             "weight": 1 - reading.spoiled,

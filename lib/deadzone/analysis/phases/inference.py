@@ -110,12 +110,12 @@ def with_laws(
 
     x: shape (n,), ln(level). tables: of the levels. thresholds: they label the steps of a law.
     """
-    evidence = chains.log_evidence + float(np.log1p(-sum(law.prior for law in laws)))
+    evidence = chains[0] + float(np.log1p(-sum(law.prior for law in laws)))
     fitted = tuple(_fit(law, x - x[0], tables, evidence - HOPELESS_LAW) for law in laws)
     score = np.array([evidence, *(fit.log_evidence for fit in fitted)])
     total = float(log_sum_exp(score, axis=0))
-    parts = [chains.pieces, *(_pieces(fit, x, thresholds) for fit in fitted)]
-    return Segmentation(total, Pieces.joined(parts, np.exp(score - total))), fitted
+    parts = [chains[1], *(_pieces(fit, x, thresholds) for fit in fitted)]
+    return (total, Pieces.joined(parts, np.exp(score - total))), fitted
 
 
 def averaged(each: Sequence[FittedLaw], log_prior: Sequence[float]) -> FittedLaw:
@@ -317,8 +317,7 @@ def infer(
             grid = value_grid(x, hypothesis.tables, few)
             chains = segment(score_pieces(x, hypothesis.tables, grid, slope))
             fits.append((hypothesis, *with_laws(x, hypothesis.tables, chains, thresholds, laws)))
-            score = hypothesis.log_prior + chains.log_evidence
-            best = max(best, score)
+            best = max(best, score := hypothesis.log_prior + chains[0])
             if score < best - HOPELESS:
                 break
     return _average(x, trials, fits)
@@ -367,19 +366,19 @@ def _replicated(x: np.ndarray, trials: Replicates) -> Hypotheses:
 
 def _average(x: np.ndarray, trials: Replicates, fits: list[Fitted]) -> Posterior:
     """Bayesian model averaging over the noise hypotheses."""
-    score = np.array([hypothesis.log_prior + fit.log_evidence for hypothesis, fit, _ in fits])
+    score = np.array([hypothesis.log_prior + evidence for hypothesis, (evidence, _), _ in fits])
     weight = np.exp(score - score.max())
     weight /= weight.sum()
     kept = weight > FORGET
     wide = []
-    for hypothesis, fit, _ in fits:
+    for hypothesis, (_evidence, pieces), _laws in fits:
         # Values of the curve scatter wider than if neighbouring levels shared no misfit.
         misfit = hypothesis.misfit or SINGLE_MISFIT * hypothesis.noise
         own = (PERSISTENCE * misfit) ** 2
         sampling = hypothesis.noise**2 / float(np.median(trials.counts))
         factor = float(np.sqrt((sampling + LONG_RUN * own) / (sampling + own)))
-        wide.append(fit.pieces.widened(factor))
-    pieces = Pieces.joined(
+        wide.append(pieces.widened(factor))
+    joined = Pieces.joined(
         [part for part, is_kept in zip(wide, kept, strict=True) if is_kept],
         weight[kept] / weight[kept].sum(),
     )
@@ -391,4 +390,4 @@ def _average(x: np.ndarray, trials: Replicates, fits: list[Fitted]) -> Posterior
     laws = tuple(
         averaged(same_law, priors) for same_law in zip(*(law for _, _, law in fits), strict=True)
     )
-    return Posterior(x, pieces, spread, misfit, best, laws)
+    return Posterior(x, joined, spread, misfit, best, laws)

@@ -15,8 +15,6 @@ the variances are drawn towards the common one by as much as they agree with eac
 variances: Smyth 2004, Statistical Applications in Genetics and Molecular Biology 3, article 3).
 """
 
-from dataclasses import dataclass
-
 import numpy as np
 import pandas as pd
 
@@ -62,23 +60,13 @@ LARGEST_PRIOR_DF = 1e4
 """Degrees of freedom that stand for 'the levels do not differ in their noise'."""
 
 
-@dataclass(frozen=True, eq=False)
-class LevelEstimates:
-    """Estimates of ln(response) at each level, and what they do not know about each other.
+LevelEstimates = tuple[dict[str, np.ndarray], np.ndarray, float]
+"""Estimates of ln(response) at each level, on that scale, dimensionless: columns of shape (n,),
+their covariance, shape (n, n), and the degrees of freedom of the noise of all, for Student's t.
 
-    log_response: shape (n,). covariance: shape (n, n). noise: shape (n,), standard deviation of one
-    trial of the level, and noise_df, its degrees of freedom. own_share: shape (n,), of the variance
-    of the estimate what comes from the level's own trials; the rest comes from the curve.
-    degrees_of_freedom: of the noise of all, for Student's t. Everything on the scale of
-    ln(response), dimensionless.
-    """
-
-    log_response: np.ndarray
-    covariance: np.ndarray
-    noise: np.ndarray
-    noise_df: np.ndarray
-    own_share: np.ndarray
-    degrees_of_freedom: float
+estimate. noise: standard deviation of one trial of the level, and noise_df, its degrees of freedom.
+own_share: of the variance of the estimate what comes from the level's own trials; the rest comes
+from the curve."""
 
 
 def estimate_levels(model: PhaseResult) -> LevelEstimates:
@@ -138,7 +126,8 @@ def estimate_levels(model: PhaseResult) -> LevelEstimates:
     if not model.noise.estimable:
         noise_df = np.full(len(noise), df)
     estimate = curve + trust * (means - curve)
-    return LevelEstimates(estimate, covariance, noise, noise_df, share, df)
+    columns = {"estimate": estimate, "noise": noise, "noise_df": noise_df, "own_share": share}
+    return columns, covariance, df
 
 
 def level_means(
@@ -167,8 +156,7 @@ def level_medians(index: np.ndarray, log_y: np.ndarray, weight: np.ndarray) -> n
     """Median of the trials of each level that count, of all where none does; shape (n,). Arguments
     as of `level_means`."""
     counted = weight >= 0.5
-    none = np.bincount(index, counted) == 0
-    counted |= none[index]
+    counted |= (np.bincount(index, counted) == 0)[index]
     return pd.Series(log_y[counted]).groupby(index[counted]).median().to_numpy(float)
 
 

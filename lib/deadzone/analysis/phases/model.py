@@ -59,8 +59,7 @@ class PhaseModel(PhaseResult):
         at = self.axis.forward(np.atleast_1d(np.asarray(levels, float)))
         known = self.axis.forward(self.levels["level"].to_numpy(float))
         fitted = np.log(self.levels["fitted"].to_numpy(float))
-        value: np.ndarray = np.exp(np.interp(at, known, fitted, left=np.nan, right=np.nan))
-        return value
+        return np.asarray(np.exp(np.interp(at, known, fitted, left=np.nan, right=np.nan)))
 
     def _repr_html_(self) -> str:
         return self.summary()._repr_html_()
@@ -151,8 +150,7 @@ class PhaseModels(dict[Any, PhaseModel]):
         from deadzone.analysis.phases.plot import plot
 
         for number, (value, model) in enumerate(self.models.items()):
-            look = {"color": f"C{number}", "label": self._name(value), **style}
-            ax = plot(model, ax=ax, **look)
+            ax = plot(model, ax, **{"color": f"C{number}", "label": self._name(value), **style})
         assert ax is not None
         return ax
 

@@ -125,8 +125,7 @@ def bulk(trials: Replicates) -> tuple[np.ndarray, np.ndarray]:
     for m, (row, weight) in enumerate(zip(trials.values, trials.weights, strict=True)):
         values = row[weight > 0]
         inside = len(values) // 2 + 1
-        widths = values[inside - 1 :] - values[: len(values) - inside + 1]
-        first = int(np.argmin(widths))
+        first = int(np.argmin(values[inside - 1 :] - values[: len(values) - inside + 1]))
         low[m], high[m] = values[first], values[first + inside - 1]
     return low, high
 
@@ -157,8 +156,7 @@ def roughness(x: np.ndarray, value: np.ndarray) -> float:
     """
     share = (x[1:-1] - x[:-2]) / (x[2:] - x[:-2])
     off = value[1:-1] - (1 - share) * value[:-2] - share * value[2:]
-    scaled = np.abs(off) / np.sqrt(1 + (1 - share) ** 2 + share**2)
-    return float(np.median(scaled)) / 0.6745
+    return float(np.median(np.abs(off) / np.sqrt(1 + (1 - share) ** 2 + share**2))) / 0.6745
 
 
 def outlier_density(deviation: np.ndarray, scale: float) -> np.ndarray:

@@ -214,8 +214,7 @@ def off_levels(x: np.ndarray, value: np.ndarray, error: np.ndarray) -> np.ndarra
         if beyond[i] > BEYOND_SHAPE:
             set_aside[left[i + 1]] = off[i]
             proof = NOISE_PROOF if is_noise else WORSE_PROOF if off[i] > 0 else BETTER_PROOF
-            is_usual = is_noise and rough > STANDS_OUT
-            if not is_usual and abs(off[i]) > proof * rough:
+            if abs(off[i]) > proof * rough and not (is_noise and rough > STANDS_OUT):
                 out = set_aside.copy()
         left = without[i]
     return _alone(out)
@@ -256,5 +255,4 @@ def _standing(
     slope = step / np.diff(x)
     from_left = np.append(np.nan, before[1:] - slope[:-2] * np.diff(x)[1:-1])
     from_right = np.append(after[:-1] + slope[2:] * np.diff(x)[1:-1], np.nan)
-    beyond = np.nanmin(side * np.stack([out, off, from_left, from_right]), axis=0)
-    return out, off, beyond
+    return out, off, np.nanmin(side * np.stack([out, off, from_left, from_right]), axis=0)

@@ -298,8 +298,7 @@ def _ticks(low: float, high: float, scale: Callable, height: int) -> dict[int, s
     """Values beside the axis, by line from the top: at both ends and between."""
     back = np.exp if scale is np.log else np.asarray
     rows = np.unique(np.linspace(0, height - 1, 4).round().astype(int))
-    shares = 1 - rows / (height - 1)
-    values = back(scale(low) + shares * (scale(high) - scale(low)))
+    values = back(scale(low) + (1 - rows / (height - 1)) * (scale(high) - scale(low)))
     return {int(row): exact(float(f"{value:.3g}")) for row, value in zip(rows, values, strict=True)}
 
 

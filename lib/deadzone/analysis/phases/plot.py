@@ -223,11 +223,10 @@ def _draw_trials(model: PhaseResult, ax: Axes, color: Any = None) -> None:
 def _draw_apart(ax: Axes, shown: Drawing) -> None:
     """The estimate and interval of each setting on no curve, beside it."""
     for i, row in enumerate(shown.apart):
-        ends = [[row["estimate"] - row["low"]], [row["high"] - row["estimate"]]]
         ax.errorbar(
             shown.where[row["setting"]],
             row["estimate"],
-            yerr=ends,
+            yerr=[[row["estimate"] - row["low"]], [row["high"] - row["estimate"]]],
             fmt="s",
             color=style.INK,
             markersize=5,

@@ -43,7 +43,8 @@ def label_levels(
     from matplotlib.ticker import FixedFormatter, FixedLocator, NullFormatter
 
     order = sorted(range(len(levels)), key=lambda i: (levels[i] not in important, len(texts[i]), i))
-    wide = [_text_width(ax, text) for text in texts]
+    figure: Any = ax.figure
+    wide = [_width_at(TICK_FONT_SIZE * figure.dpi / 72, text) for text in texts]
     at = [float(ax.transData.transform((level, ax.get_ylim()[0]))[0]) for level in levels]
     kept: list[int] = []
     for i in order:
@@ -134,12 +135,6 @@ def name_phases(ax: Axes, phases: pd.DataFrame) -> float:
         text.set_position((0, -(TOP_POINTS + number * ROW_POINTS)))
         text.anncoords = "offset points"
     return TOP_POINTS + len(rows) * ROW_POINTS
-
-
-def _text_width(ax: Axes, text: str) -> float:
-    """Width of a tick label in pixels."""
-    figure: Any = ax.figure
-    return _width_at(TICK_FONT_SIZE * figure.dpi / 72, text)
 
 
 @lru_cache(maxsize=1024)

@@ -66,7 +66,13 @@ def prepare(
     Raises PhaseError for anything that cannot be analysed, with the rows concerned.
     """
     table, notes = measured_trials(frame, (knob,), response, goal, keep_untrusted)
-    refuse_not_positive(table[response])
+    wrong = table.index[table[response] <= 0]
+    if len(wrong):
+        raise PhaseError(
+            f"{response!r} must be positive, since phases are straight on log-log axes; it is "
+            f"{table[response][wrong[0]]:g} in {_rows(wrong)}. Use a positive quantity, for "
+            "example time or throughput."
+        )
     scale = scale or knob_scale(table[knob], places=places_of(at), k=k)
     table, fewer = with_fewer_levels(table, knob, scale)
     return curve_trials(table, knob, response, goal, scale, [*notes, *fewer])
@@ -213,7 +219,7 @@ def _longer(
     levels = table.loc[endless, list(factors)].drop_duplicates()
     bound = table[endless].groupby(list(factors), sort=False)[response].max().min()
     ended = table[~endless & ~is_bound(table, response)]
-    best = ended.groupby(list(factors), sort=False)[response].median().min()
+    best = ended.groupby(list(factors))[response].median().min()
     return _(
         "At {levels} the response is longer than {bound}, {times:.2g} times the best or more. The "
         "time-out stopped every trial there, so the fit leaves them out.",
@@ -266,16 +272,6 @@ def _numbers(column: pd.Series) -> pd.Series:
 def _refuse_infinite(rows: pd.Index, column: str, remedy: str) -> None:
     if len(rows):
         raise PhaseError(f"{column!r} is infinite in {_rows(rows)}; {remedy}.")
-
-
-def refuse_not_positive(values: pd.Series) -> None:
-    wrong = values.index[values <= 0]
-    if len(wrong):
-        raise PhaseError(
-            f"{values.name!r} must be positive, since phases are straight on log-log axes; it is "
-            f"{values[wrong[0]]:g} in {_rows(wrong)}. Use a positive quantity, for example time or "
-            "throughput."
-        )
 
 
 def _rows(index: pd.Index) -> str:

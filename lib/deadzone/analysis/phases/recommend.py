@@ -240,7 +240,7 @@ def recommend_from(
     setting = None if index is None else candidates["setting"][index]
     own = decision.own_level(setting, candidates.knob)
     stop = None if anyway else decision.stopping(findings, own)
-    withheld = None if anyway else decision.withholding(findings)
+    withheld = None if anyway else next((one for one in findings if one.withholds), None)
     tolerated = candidates.scale.tolerance_text(tolerance)
     row: Any = None if index is None else table.iloc[index]
     if stop is not None:

@@ -174,12 +174,8 @@ class Pieces:
         return replace(self, left=spread(self.left), right=spread(self.right))
 
 
-@dataclass(frozen=True)
-class Segmentation:
-    """log evidence of the curve, and the pieces with their posterior probabilities."""
-
-    log_evidence: float
-    pieces: Pieces
+Segmentation = tuple[float, Pieces]
+"""log evidence of the curve, and the pieces with their posterior probabilities."""
 
 
 def log_sum_exp(a: np.ndarray, axis: int | tuple[int, ...]) -> np.ndarray:
@@ -204,7 +200,7 @@ def lasting(n: int) -> np.ndarray:
 
 
 def segment(scores: PieceScores) -> Segmentation:
-    """Sum over all segmentations: evidence and the pieces' posterior probabilities."""
+    """Sum over all segmentations."""
     follow, ends = priors.transitions(), priors.endings()[:, None]
     n, size = scores.grid.value.shape
     lasts = np.moveaxis(lasting(n), 0, 1)[..., None, None]
@@ -227,7 +223,7 @@ def segment(scores: PieceScores) -> Segmentation:
         i, k, a, b = np.nonzero(mass > np.log(NEGLIGIBLE))
         rows.append(np.column_stack([i, np.full_like(i, j), a, b, k, np.exp(mass[i, k, a, b])]))
         begin[:j] = np.logaddexp(begin[:j], log_sum_exp(onward, axis=3))
-    return Segmentation(evidence, _collect(np.concatenate(rows), scores))
+    return evidence, _collect(np.concatenate(rows), scores)
 
 
 def _collect(rows: np.ndarray, scores: PieceScores) -> Pieces:
@@ -321,8 +317,8 @@ def phase_elasticities(
         (pieces.is_law & (overlap > 0)).nonzero()[0].reshape(-1, stop - first),
     )
     if (weight * overlap[here]).sum() < ONE_PIECE * (stop - first) * weight.sum():
-        slope, even = _from_end_to_end(pieces, x, first, stop)
-        weight = even * weight.sum() / even.sum()
+        slope = _from_end_to_end(pieces, x, first, stop)
+        weight = np.full(len(slope), weight.sum() / len(slope))
     else:
         slope = (pieces.left[here] - pieces.right[here]) / (
             x[pieces.stop[here]] - x[pieces.start[here]]
@@ -344,12 +340,9 @@ def joint_interval(
     return np.searchsorted(np.cumsum(mass) / mass.sum(), [tail, 1 - tail])
 
 
-def _from_end_to_end(
-    pieces: Pieces, x: np.ndarray, first: int, stop: int
-) -> tuple[np.ndarray, np.ndarray]:
-    """Elasticities between two levels; their values are taken as independent, which joints make
-    them."""
+def _from_end_to_end(pieces: Pieces, x: np.ndarray, first: int, stop: int) -> np.ndarray:
+    """Elasticities between two levels, equally likely; their values are taken as
+    independent, which joints make them."""
     even = (np.arange(END_VALUES) + 0.5) / END_VALUES
     left, right = (weighted_quantiles(*curve_values(pieces, x, m), even) for m in (first, stop))
-    slope = (left[:, None] - right[None, :]) / (x[stop] - x[first])
-    return slope.ravel(), np.ones(slope.size)
+    return ((left[:, None] - right[None, :]) / (x[stop] - x[first])).ravel()

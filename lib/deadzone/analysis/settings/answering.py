@@ -162,9 +162,8 @@ def estimate_cells(
         noise = level_noise(variance, df, max(pooled, QUIETEST))
     # no more than those of all trials, which the common noise is known from
     own_df = np.minimum(noise_degrees(variance, df), max(freedom, 1.0))
-    covariance = np.diag(noise**2 / count)
-    estimates = LevelEstimates(mean, covariance, noise, own_df, np.ones(n), max(freedom, LEAST_DF))
-    return estimates, weight
+    columns = {"estimate": mean, "noise": noise, "noise_df": own_df, "own_share": np.ones(n)}
+    return (columns, np.diag(noise**2 / count), max(freedom, LEAST_DF)), weight
 
 
 SCALES = {

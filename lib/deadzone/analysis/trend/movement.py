@@ -68,11 +68,10 @@ def movement(before: PhaseModel, after: PhaseModel, certainty: float = CERTAINTY
     steps["p_differs"] = np.clip(1.0 - np.asarray(same, dtype=float), 0.0, 1.0)
     steps["p_value"] = _p_values(both, before.certainty, after.certainty)
     allowed = (1.0 - certainty) / max(len(steps), 1)
-    change = (steps["elasticity_after"] - steps["elasticity_before"]).abs()
     steps["moved"] = (
         (steps["p_differs"] >= 1.0 - allowed)
         & (steps["p_value"] <= allowed)
-        & (change >= LEAST_CHANGE)
+        & ((steps["elasticity_after"] - steps["elasticity_before"]).abs() >= LEAST_CHANGE)
     )
     then, now = before.recommend(), after.recommend()
     apart = now.setting not in then.tied or then.setting not in now.tied
