@@ -110,8 +110,13 @@ def compare_tables(
     )
     known = {*treatments_of(a, common), *treatments_of(b, common)}
     left_out = [*of_a, *of_b, *_left_out(known, common, each)]
-    assumed = [response for response in asked if goals[response] is None]
-    return replace(result, warnings=doubts_of(result, left_out, changed, assumed))
+    goal_assumed = [
+        _("No goal is given for {response}: less is taken as better.", response=plain_name(name))
+        for name in asked
+        if goals[name] is None
+    ]
+    doubts = (*goal_assumed, *left_out, *_differing(result, changed), *_undecided(result))
+    return replace(result, warnings=doubts)
 
 
 def _rows(samples: Samples, factors: Sequence[str], threshold: float, confidence: float) -> Rows:
@@ -196,24 +201,6 @@ says (docs/benchmarks/comparisons.md); a verdict needs the rank test, too."""
 LEAST_NOISE = 1e-9
 """Trials that do not scatter at all are taken to scatter this much, so that the calculation has a
 noise."""
-
-
-def doubts_of(
-    result: Comparison,
-    left_out: Sequence[str],
-    differences: Mapping[str, tuple[str, str]],
-    assumed: Sequence[str],
-) -> tuple[str, ...]:
-    """The warnings of a comparison: what it leaves out, what else differs, and what would decide.
-
-    left_out: sentences from reading the tables. differences: what differs between A and B, with
-    both values. assumed: responses without a stated goal.
-    """
-    goal = [
-        _("No goal is given for {response}: less is taken as better.", response=plain_name(name))
-        for name in assumed
-    ]
-    return (*goal, *left_out, *_differing(result, differences), *_undecided(result))
 
 
 def _differing(result: Comparison, differences: Mapping[str, tuple[str, str]]) -> list[str]:

@@ -174,6 +174,8 @@ def measured_settings(
 def candidates_of(model: PhaseResult) -> Candidates:
     """The levels of one curve as candidates."""
     levels = model.levels["level"].to_numpy(float)
+    # The last phase gains with the certainty of the fit, and its last step does so too.
+    improves = still_gains(model) and model.phases["elasticity_low"].iloc[-1] > WORTH_A_TRIAL
     return measured_settings(
         pd.DataFrame({model.knob: np.where(levels == model.none_level, np.inf, levels)}),
         [setting_at(model, level) for level in levels],
@@ -185,7 +187,7 @@ def candidates_of(model: PhaseResult) -> Candidates:
         (model.response, model.goal, RATIO_SCALE),
         sound=model.levels["off"].to_numpy(float) == 0,
         dead=[False, *(label == "dead_zone" for label in model.step_labels)],
-        last=np.arange(len(levels)) == (len(levels) - 1 if ends_improving(model) else -1),
+        last=np.arange(len(levels)) == (len(levels) - 1 if improves else -1),
         kind=np.arange(len(levels)) if model.axis.is_interval else 0,
         on_curve=True,
         estimable=model.noise.estimable,
@@ -197,8 +199,8 @@ def in_slice(candidates: Candidates, levels: Mapping[str, Any]) -> Candidates:
     slice."""
     if not levels:
         return candidates
-    where = " / ".join(slice_name(name, level) for name, level in levels.items())
     others: dict[str, Any] = {name: plain(level, whole=True) for name, level in levels.items()}
+    where = " / ".join(setting_text(level, name) for name, level in others.items())
     settings = [{**others, candidates.knob: level} for level in candidates["setting"]]
     names = [f"{where} / {name}" for name in candidates["name"]]
     amounts = {name: level if is_number(level) else np.nan for name, level in levels.items()}
@@ -310,23 +312,12 @@ def places(model: PhaseResult) -> dict[Any, float]:
     return {setting_at(model, x): x for x in map(float, model.levels["level"])}
 
 
-def slice_name(by: str, value: Any) -> str:
-    """The value of another factor in words: `4 cores`."""
-    return setting_text(plain(value, whole=True), by)
-
-
 WORTH_A_TRIAL = float(np.log1p(PRACTICAL_TOLERANCE) / np.log(2))
 """Elasticity at which a doubling gains what counts as better."""
 
 NOISES = 3.0
 """A last level that is worse than the one before by so many times the noise of a trial says more
 than the curve."""
-
-
-def ends_improving(model: PhaseResult) -> bool:
-    """Whether the last phase gains more than that with the certainty of the fit, and its last step
-    does so too."""
-    return still_gains(model) and float(model.phases["elasticity_low"].iloc[-1]) > WORTH_A_TRIAL
 
 
 def still_gains(model: PhaseResult) -> bool:

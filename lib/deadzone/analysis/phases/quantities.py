@@ -88,18 +88,12 @@ def level_number(value: float, column: str) -> str:
     return exact(value).replace(",", "")
 
 
-def lifts_limit(value: float | str, column: str) -> bool:
-    """Whether a level of a column is `none` and the column an amount, of which it lifts the
-    limit."""
-    return value == NONE and bool(unit_of(column) or column.endswith("_limit"))
-
-
 def setting(value: float | str, column: str) -> str:
     """A setting in words: `12 cores`, `pool size 32`, `64 KiB`, `no limit`, `tool gzip`.
 
     `none` lifts a limit only of an amount: `codec none` is a choice like others.
     """
-    if lifts_limit(value, column):
+    if value == NONE and (unit_of(column) or column.endswith("_limit")):
         return _("no limit")
     if isinstance(value, str):
         return _("{name} {value}", name=plain_name(column), value=value)
