@@ -6,7 +6,7 @@ import pytest
 
 from deadzone.analysis.phases.fit import fit_phases
 from deadzone.analysis.settings.answering import answer
-from deadzone.analysis.thinning import FEWEST_OF_EACH, MOST_TRIALS, thinned
+from deadzone.analysis.trial_columns import FEWEST_OF_EACH, MOST_TRIALS, thinned
 
 MOST_MEDIANS = 50
 """What more rows cost, in medians of the levels that pandas computes of the same table; it is 2 to

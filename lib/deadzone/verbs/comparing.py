@@ -10,9 +10,9 @@ from typing import Any
 import pandas as pd
 
 from deadzone.analysis.compare.comparing import compare_tables
-from deadzone.analysis.compare.factors import changed_settings
 from deadzone.analysis.compare.page import Comparison
 from deadzone.analysis.compare.ratio import THRESHOLD
+from deadzone.analysis.compare.samples import changed_settings
 from deadzone.analysis.hypothesis_tests.holm import CONFIDENCE
 from deadzone.analysis.phases.roles import listed, with_index
 from deadzone.errors import CompareError

@@ -2,9 +2,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from deadzone.analysis.findings import permutation
-from deadzone.analysis.findings.experiment import Experiment
-from deadzone.analysis.findings.permutation import association, contrast
+from deadzone.analysis.findings import experiment
+from deadzone.analysis.findings.experiment import Experiment, association, contrast
 
 
 @pytest.fixture
@@ -21,16 +20,16 @@ def test_a_long_table_has_the_p_value_that_its_permutations_have(drawn, moved, m
     values = values + moved * marked
     counts = np.round(rng.poisson(4, 600) + moved * groups)  # ties
     few = contrast(values, marked, groups)[1], association(counts, groups)
-    monkeypatch.setattr(permutation, "LONG", 100)
+    monkeypatch.setattr(experiment, "LONG", 100)
     many = contrast(values, marked, groups)[1], association(counts, groups)
     assert many == pytest.approx(few, abs=0.03)
 
 
 def test_permutations_that_are_made_in_parts_are_the_same(drawn, monkeypatch):
     values, _, groups, _ = drawn
-    whole = np.concatenate([*permutation.permuted(values, groups, 50)])
-    monkeypatch.setattr(permutation, "MOST_CELLS", 7 * len(values))
-    parts = [*permutation.permuted(values, groups, 50)]
+    whole = np.concatenate([*experiment.permuted(values, groups, 50)])
+    monkeypatch.setattr(experiment, "MOST_CELLS", 7 * len(values))
+    parts = [*experiment.permuted(values, groups, 50)]
     assert len(parts) == 8
     np.testing.assert_array_equal(np.concatenate(parts), whole)
     assert all((np.sort(row[groups == 2]) == np.sort(values[groups == 2])).all() for row in whole)

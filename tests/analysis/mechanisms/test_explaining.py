@@ -6,8 +6,8 @@ import pytest
 
 import deadzone
 from deadzone.analysis.mechanisms.explaining import explained as explained_or_none
+from deadzone.analysis.mechanisms.explaining import limits, no_cause, sentences
 from deadzone.analysis.mechanisms.parts import WAITS, parts_of, time_by_level
-from deadzone.analysis.mechanisms.wording import limits, no_cause, sentences
 from deadzone.errors import PhaseError
 from deadzone.language.messages import speaking
 

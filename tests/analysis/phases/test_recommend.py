@@ -10,10 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import deadzone as dz
-from deadzone.analysis.phases.best_set import best_set
+from deadzone.analysis.phases.best_set import best_set, replicates_to_tell
 from deadzone.analysis.phases.cost_expression import parse_cost
 from deadzone.analysis.phases.fit import fit_phases
-from deadzone.analysis.phases.power import replicates_to_tell
 from deadzone.errors import PhaseError
 
 CORES = np.arange(1, 13, dtype=float)

@@ -21,7 +21,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from deadzone.analysis.compare.factors import changed_settings, common_factors, goals_of
 from deadzone.analysis.compare.page import Comparison
 from deadzone.analysis.compare.ratio import (
     THRESHOLD,
@@ -36,6 +35,9 @@ from deadzone.analysis.compare.samples import (
     Key,
     Samples,
     analysed,
+    changed_settings,
+    common_factors,
+    goals_of,
     in_words,
     order_of,
     side_by_side,
@@ -43,7 +45,7 @@ from deadzone.analysis.compare.samples import (
 )
 from deadzone.analysis.hypothesis_tests.holm import CONFIDENCE, holm
 from deadzone.analysis.hypothesis_tests.ranks import Pairs, least_trials, p_change, p_equivalence
-from deadzone.analysis.phases.power import replicates_to_tell
+from deadzone.analysis.phases.best_set import replicates_to_tell
 from deadzone.analysis.phases.quantities import axis_label, listing, plain_name
 from deadzone.errors import CompareError
 from deadzone.language.messages import N_, _, join, say

@@ -19,8 +19,7 @@ import numpy as np
 import pandas as pd
 
 from deadzone.analysis.finding import Suspicion, finding
-from deadzone.analysis.findings.experiment import Experiment, numbers, typical
-from deadzone.analysis.findings.permutation import association, centred
+from deadzone.analysis.findings.experiment import Experiment, association, centred, numbers, typical
 from deadzone.analysis.findings.work_size import LOADS, PARALLEL
 from deadzone.analysis.phases.thresholds import PRACTICAL_TOLERANCE
 from deadzone.analysis.trial_columns import below_zero

@@ -8,8 +8,15 @@ import numpy as np
 import pandas as pd
 
 from deadzone.analysis.finding import Severity, Suspicion, finding
-from deadzone.analysis.findings.experiment import LEAST_A_LEVEL, Experiment, cpu_s, numbers, typical
-from deadzone.analysis.findings.permutation import centred, depends
+from deadzone.analysis.findings.experiment import (
+    LEAST_A_LEVEL,
+    Experiment,
+    centred,
+    cpu_s,
+    depends,
+    numbers,
+    typical,
+)
 from deadzone.analysis.findings.process import START_S
 from deadzone.store.table import COLUMNS, PRINTED_WORK
 from deadzone.study.direction import kind_of

@@ -17,9 +17,16 @@ import numpy as np
 import pandas as pd
 
 from deadzone.analysis.finding import NOTHING_TRUSTED, Suspicion, finding
-from deadzone.analysis.findings.experiment import Experiment, levels_in, numbers
-from deadzone.analysis.findings.permutation import PERMUTATIONS, SEED, association, contrast
-from deadzone.analysis.phases.power import replicates_to_tell
+from deadzone.analysis.findings.experiment import (
+    PERMUTATIONS,
+    SEED,
+    Experiment,
+    association,
+    contrast,
+    levels_in,
+    numbers,
+)
+from deadzone.analysis.phases.best_set import replicates_to_tell
 from deadzone.analysis.trial_columns import counted, is_untrusted, marked
 from deadzone.store.table import FOREIGN_PROCESSES, OTHER_WORKLOAD
 from deadzone.study.direction import words_of

@@ -7,8 +7,7 @@ import pandas as pd
 
 from deadzone.analysis.finding import Suspicion, finding
 from deadzone.analysis.findings.columns import goes_with_the_knob
-from deadzone.analysis.findings.experiment import Experiment, numbers
-from deadzone.analysis.findings.permutation import centred, contrast
+from deadzone.analysis.findings.experiment import Experiment, centred, contrast, numbers
 from deadzone.analysis.trial_columns import marked, well
 
 LEAST_CARRIED = 0.05

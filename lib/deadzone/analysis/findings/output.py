@@ -8,8 +8,16 @@ import numpy as np
 import pandas as pd
 
 from deadzone.analysis.finding import Suspicion, finding
-from deadzone.analysis.findings.experiment import LEAST_A_LEVEL, Experiment, cpu_s, numbers
-from deadzone.analysis.findings.permutation import association, centred, depends, p_value
+from deadzone.analysis.findings.experiment import (
+    LEAST_A_LEVEL,
+    Experiment,
+    association,
+    centred,
+    cpu_s,
+    depends,
+    numbers,
+    p_value,
+)
 from deadzone.analysis.trial_columns import well
 from deadzone.store.table import PREPARED, PRINTED_UNITS
 from deadzone.study.quantity import PRINTED_SECONDS

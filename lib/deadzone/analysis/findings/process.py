@@ -6,8 +6,7 @@ import numpy as np
 import pandas as pd
 
 from deadzone.analysis.finding import Suspicion, finding
-from deadzone.analysis.findings.experiment import Experiment, cpu_s, numbers, typical
-from deadzone.analysis.findings.permutation import depends
+from deadzone.analysis.findings.experiment import Experiment, cpu_s, depends, numbers, typical
 
 ONE_CORE = (0.93, 1.05)
 """Use of a core by a client whose one thread is always busy [cores]; 7 % go into its start and its

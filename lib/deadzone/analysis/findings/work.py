@@ -8,8 +8,7 @@ import pandas as pd
 from deadzone.analysis.finding import Suspicion, finding
 from deadzone.analysis.findings.columns import other_work, without_split
 from deadzone.analysis.findings.counts import counts_of_work
-from deadzone.analysis.findings.experiment import LEAST_A_LEVEL, Experiment, cpu_s, numbers
-from deadzone.analysis.findings.permutation import SEED
+from deadzone.analysis.findings.experiment import LEAST_A_LEVEL, SEED, Experiment, cpu_s, numbers
 from deadzone.analysis.findings.process import START_S, is_coarse
 
 GROUPS_APART = 1.5

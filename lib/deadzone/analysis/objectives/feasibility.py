@@ -25,8 +25,15 @@ from itertools import takewhile
 import numpy as np
 import pandas as pd
 
-from deadzone.analysis.objectives.cells import ERRORS, Cell, LoadCells, Objective, scatter_within
-from deadzone.analysis.objectives.estimates import Estimate, cell_means
+from deadzone.analysis.objectives.cells import (
+    ERRORS,
+    Cell,
+    Estimate,
+    LoadCells,
+    Objective,
+    cell_means,
+    scatter_within,
+)
 
 LEAST_WITHIN = 1e-3
 """What one trial scatters where nothing else tells: a tenth of a percent."""

@@ -9,10 +9,9 @@ import numpy as np
 import pandas as pd
 
 from deadzone.analysis.finding import NOTHING_TRUSTED, Finding
-from deadzone.analysis.phases.best_set import BestSet
+from deadzone.analysis.phases.best_set import MOST_WORTH, POWER, BestSet, replicates_to_tell
 from deadzone.analysis.phases.candidates import Candidates
 from deadzone.analysis.phases.level_estimates import STANDARD_ERRORS
-from deadzone.analysis.phases.power import MOST_WORTH, POWER, replicates_to_tell
 from deadzone.analysis.phases.prepare import ONE_TRIAL_A_LEVEL
 from deadzone.analysis.phases.quantities import (
     capital,

@@ -15,8 +15,14 @@ from deadzone.analysis.phases.quantities import listing, setting
 from deadzone.analysis.phases.quantities import response as in_words
 from deadzone.analysis.phases.result import CurveTrials, KnobAxis
 from deadzone.analysis.phases.roles import check_roles
-from deadzone.analysis.thinning import MOST_TRIALS, thinned, with_fewer_levels
-from deadzone.analysis.trial_columns import below_zero, is_well, marked
+from deadzone.analysis.trial_columns import (
+    MOST_TRIALS,
+    below_zero,
+    is_well,
+    marked,
+    thinned,
+    with_fewer_levels,
+)
 from deadzone.errors import PhaseError
 from deadzone.language.messages import N_, Message, Text, _, say
 from deadzone.study.levels import NONE, Level, is_number

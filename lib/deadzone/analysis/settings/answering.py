@@ -52,7 +52,7 @@ from deadzone.analysis.phases.thresholds import (
     REVERSAL_ELASTICITY,
 )
 from deadzone.analysis.response_scale import COUNT, RATIO, ResponseScale, response_scale
-from deadzone.analysis.thinning import with_fewer_levels
+from deadzone.analysis.trial_columns import with_fewer_levels
 from deadzone.errors import PhaseError, check_known
 from deadzone.language.messages import N_, Message, _, say
 from deadzone.study.direction import GoalFrom

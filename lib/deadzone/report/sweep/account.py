@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
+from deadzone.analysis.mechanisms.explaining import no_cause
 from deadzone.analysis.mechanisms.parts import (
     ANSWERED,
     CAUSES,
@@ -15,7 +16,6 @@ from deadzone.analysis.mechanisms.parts import (
     has_account,
     time_by_level,
 )
-from deadzone.analysis.mechanisms.wording import no_cause
 from deadzone.analysis.phases.quantities import axis_label, plain_name
 from deadzone.language.messages import N_, _, say
 from deadzone.report.document.display import Block, Figure, Prose

@@ -3,7 +3,7 @@
 import shlex
 from typing import Any
 
-from deadzone.analysis.mechanisms.wording import limits, no_cause, sentences
+from deadzone.analysis.mechanisms.explaining import limits, no_cause, sentences
 from deadzone.analysis.phases.decision import is_of_trials
 from deadzone.analysis.phases.summary import phase_rows, shape
 from deadzone.analysis.settings.wording import in_order
