@@ -25,7 +25,7 @@ from needs import needs
 from programs import PROGRAMS
 
 from deadzone.analysis.adaptive.slices import proposer_of
-from deadzone.errors import TargetError
+from deadzone.errors import COMMAND_VARIABLE, TargetError
 from deadzone.measurement import Command, Measurement
 from deadzone.run.sweep.opening import open_run
 from deadzone.run.sweep.progress import Progress
@@ -225,7 +225,8 @@ def deadzone(
         handlers = {number: signal.getsignal(number) for number in INTERRUPTS}
         capfd.readouterr()
         try:
-            with pytest.raises(SystemExit) as stop:
+            with pytest.raises(SystemExit) as stop, monkeypatch.context() as only_here:
+                only_here.setenv(COMMAND_VARIABLE, "1")
                 main()
         finally:
             for number, handler in handlers.items():

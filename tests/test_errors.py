@@ -5,7 +5,14 @@ from pathlib import Path
 import pytest
 
 from deadzone import errors
-from deadzone.errors import DeadzoneError, SaidAs, StoreError, did_you_mean
+from deadzone.errors import (
+    COMMAND_VARIABLE,
+    DeadzoneError,
+    SaidAs,
+    StoreError,
+    did_you_mean,
+    resume_option,
+)
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "reference" / "exit-codes.md"
 
@@ -50,3 +57,18 @@ def test_an_error_of_the_system_is_said_with_what_was_meant_and_the_remedy(tmp_p
 def test_what_is_no_error_of_the_system_passes():
     with pytest.raises(ValueError, match="mine"), SaidAs(StoreError, "The run"):
         raise ValueError("mine")
+
+
+def test_how_a_sweep_goes_on_is_said_as_its_caller_writes_it(monkeypatch):
+    asked = [(), ("probe/latest",), ("latest", True)]
+    assert [resume_option(*each) for each in asked] == [
+        "`resume=`",
+        "`resume='probe/latest'`",
+        "`resume='latest', overrides={'target.on_change': 'continue'}`",
+    ]
+    monkeypatch.setenv(COMMAND_VARIABLE, "1")
+    assert [resume_option(*each) for each in asked] == [
+        "`--resume`",
+        "`--resume probe/latest`",
+        "`--resume latest -p target.on_change continue`",
+    ]

@@ -33,6 +33,25 @@ EXIT_NOT_GIVEN_BACK = 10
 EXIT_INTERRUPTED = 130
 
 
+COMMAND_VARIABLE = "DEADZONE_COMMAND"
+"""Set in the processes of a command, those of its notebooks too; who is in Python has it not."""
+
+
+def resume_option(run_id: str = "", is_changed: bool = False) -> str:
+    """What makes a sweep go on, as its caller writes it: an option of the command, or an argument
+    of `dz.sweep`.
+
+    run_id: of the run; empty where it is not known. is_changed: although others changed what is
+    measured.
+    """
+    if os.environ.get(COMMAND_VARIABLE):
+        option, ending = f"--resume {run_id}".rstrip(), " -p target.on_change continue"
+    else:
+        option = f"resume={run_id!r}" if run_id else "resume="
+        ending = ", overrides={'target.on_change': 'continue'}"
+    return f"`{option}{ending if is_changed else ''}`"
+
+
 class DeadzoneError(Exception):
     """Base of all errors that are reported as a sentence, without a traceback; others may have a
     word in it."""

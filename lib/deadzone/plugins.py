@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from deadzone.analysis.phases.quantities import listing
     from deadzone.errors import (
         CompareError, DeadzoneError, FormatError, LostError, SaidAs, StudyError, TableError,
-        TargetError, WorkloadError, check_known, did_you_mean, refused,
+        TargetError, WorkloadError, check_known, did_you_mean, refused, resume_option,
     )  # fmt: skip
     from deadzone.language.messages import Message, _
     from deadzone.measurement import Command, Measurement, Sample, Status, not_measured

@@ -119,7 +119,9 @@ def figure_style() -> Iterator[None]:
     which switches interactive drawing on for all figures after it.
     """
     import matplotlib as mpl
+    import matplotlib.pyplot as plt
 
+    plt.draw_if_interactive()  # loads the backend, which sets the figures of a notebook
     settings: Any = mpl.rcParams
     before = {name: settings[name] for name in RC_PARAMS}
     settings.update(RC_PARAMS)

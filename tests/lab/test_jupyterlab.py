@@ -135,7 +135,7 @@ def test_a_sweep_shows_its_bar_in_place_is_interrupted_and_goes_on(
         until(page, lambda: page.get_by_text("trial 8 of 18").count() == 1)
         picture(page, "sweep-running", tmp_path)
         page.locator('[data-command="notebook:interrupt-kernel"]').first.click()
-        until(page, lambda: page.get_by_text("go on with `--resume").count() > 0)
+        until(page, lambda: page.get_by_text("go on with `resume=").count() > 0)
         (tmp_path / "shut").unlink()
         until(page, lambda: page.get_by_text("| Idle").count() > 0)
         page.wait_for_timeout(

@@ -90,7 +90,7 @@ def test_a_full_disk_tears_no_line(tmp_path):
     failed, message = said.split(" ", 1)
     assert "cannot write the journal" in message
     assert "The trials before it are safe" in message
-    assert "--resume" in message
+    assert "go on with `resume=`" in message
     assert path.read_bytes().endswith(b"\n")
     assert [json.loads(line)["trial"] for line in path.read_text().splitlines()] == list(
         range(int(failed))

@@ -15,6 +15,7 @@ import click
 
 from deadzone import __version__
 from deadzone.errors import (
+    COMMAND_VARIABLE,
     EXIT_INTERRUPTED,
     EXIT_STOPPED,
     EXIT_UNAVAILABLE,
@@ -141,6 +142,7 @@ def deadzone() -> None:
 
 def main() -> None:
     """Entry point of the command."""
+    os.environ[COMMAND_VARIABLE] = "1"
     gc.set_threshold(LOOK_FOR_GARBAGE_AFTER)
     # jsonschema, which nbformat loads, does without it; it would compile grammars of addresses
     # beyond ASCII: 1.6 s of CPU time.

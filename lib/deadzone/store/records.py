@@ -20,7 +20,7 @@ from pydantic_core import CoreSchema, SchemaValidator, ValidationError
 from pydantic_core import core_schema as form
 
 from deadzone.contents import opened
-from deadzone.errors import SaidAs, StoreError
+from deadzone.errors import SaidAs, StoreError, resume_option
 from deadzone.measurement import Status
 from deadzone.store.provenance import IDENTITY
 from deadzone.store.table import COLUMNS
@@ -218,7 +218,7 @@ class Journal:
             StoreError,
             f"{self._path}: cannot write the journal",
             "The trials before it are safe; make room or repair the folder, then go on with "
-            "`--resume`.",
+            f"{resume_option()}.",
         ):
             descriptor = os.open(
                 self._path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o644

@@ -15,7 +15,7 @@ from deadzone.analysis.compare.ratio import THRESHOLD
 from deadzone.analysis.compare.samples import changed_settings
 from deadzone.analysis.hypothesis_tests.holm import CONFIDENCE
 from deadzone.analysis.phases.roles import listed, with_index
-from deadzone.errors import CompareError
+from deadzone.errors import CompareError, resume_option
 from deadzone.store.reference import has_reference, load_reference
 from deadzone.store.tables import is_table, long_table, read_table
 from deadzone.verbs.run import Run, load_run
@@ -118,7 +118,7 @@ def _side_of(source: Comparable) -> _Side:
         source = load_run(source)
     if source.trials.empty:
         run_id = source.stored.run_id
-        raise CompareError(f"Run {run_id} has no trials yet: use `--resume {run_id}`.")
+        raise CompareError(f"Run {run_id} has no trials yet: use {resume_option(run_id)}.")
     study, response = source.study, source.study.response
     factors = tuple(study.factor_names())
     return _Side(

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from datetime import UTC, datetime
 
+from deadzone.plugins import resume_option
 from deadzone_kubernetes.api.cluster import AbsentError, ChangedError, Object
 from deadzone_kubernetes.watch import autoscaler
 from deadzone_kubernetes.watch.changes import PERMISSION_PATH, Change, Look, owner_of
@@ -84,8 +85,8 @@ class OtherChanges:
             f"Others changed {self._workload} since the sweep began: "
             f"{'; '.join(map(str, self.changes))}. That stays as it is, and the sweep is stopped, "
             "for later trials would not be as the first ones. Agree with them and sweep again; "
-            "`--resume latest -p target.on_change continue` goes on, with trials that are not "
-            "trusted."
+            f"{resume_option('latest', is_changed=True)} goes on, with trials "
+            "that are not trusted."
         )
 
     def check(self) -> None:

@@ -15,7 +15,15 @@ from deadzone import places
 from deadzone.analysis.compare.ratio import check_confidence
 from deadzone.analysis.compare.samples import analysed, values_of
 from deadzone.analysis.hypothesis_tests.holm import CONFIDENCE
-from deadzone.plugins import CompareError, RunFolder, Study, _, check_known, is_number
+from deadzone.plugins import (
+    CompareError,
+    RunFolder,
+    Study,
+    _,
+    check_known,
+    is_number,
+    resume_option,
+)
 from deadzone.store.tables import is_table, read_table
 from deadzone_services.attribution import parts
 from deadzone_services.attribution.hypotheses import (
@@ -140,7 +148,7 @@ def attribute(run: pd.DataFrame | RunFolder | str | Path, **settings: Any) -> At
     study, trials = run.study(), run.trials()
     if trials.empty:
         raise CompareError(
-            f"Run {run.run_id} has no trials yet; measure some with --resume {run.run_id}."
+            f"Run {run.run_id} has no trials yet; measure some with {resume_option(run.run_id)}."
         )
     factors = [name for name in study.factor_names() if name in trials]
     varied = [name for name in factors if trials[name].astype(str).nunique() > 1]

@@ -78,7 +78,7 @@ def test_a_level_on_which_every_trial_failed_is_named_first(analysed):
 def test_a_level_that_an_interrupted_run_did_not_reach_is_no_failure(analysed, level):
     report = analysed(lambda line: line if line["levels"]["cpu_limit"] != level else None)
     (doubt,) = report.title().doubts
-    assert doubt.startswith(f"CPU limit {level} is not measured yet") and "--resume" in doubt
+    assert doubt.startswith(f"CPU limit {level} is not measured yet") and "`resume=`" in doubt
 
 
 def test_some_failed_trials_are_counted_and_the_rest_is_analysed(analysed):

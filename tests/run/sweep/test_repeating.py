@@ -105,7 +105,7 @@ def test_a_run_of_warm_up_trials_has_nothing_to_analyse_and_says_so(swept, home)
     run.journal_file.write_text("".join(lines[:3]))
     (run.folder / "trials.parquet").unlink()
     sentence = (
-        "Nothing to analyse: 3 warm-up trials, none measured. Go on with --resume " + run.run_id
+        f"Nothing to analyse: 3 warm-up trials, none measured. Go on with `resume='{run.run_id}'`"
     )
     with pytest.raises(TableError, match=sentence):
         load_source(run=run.run_id)

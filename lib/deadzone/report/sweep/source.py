@@ -12,7 +12,7 @@ from deadzone.analysis.findings.experiment import plain
 from deadzone.analysis.phases.quantities import listing, plain_name
 from deadzone.analysis.phases.roles import check_column, listed
 from deadzone.analysis.trial_columns import measured, well
-from deadzone.errors import DeadzoneError, TableError
+from deadzone.errors import DeadzoneError, TableError, resume_option
 from deadzone.language.messages import N_, Message, _, ngettext, say
 from deadzone.report.sweep.emulation import emulation_doubts
 from deadzone.report.sweep.trials import Source, analysed_trials
@@ -33,9 +33,9 @@ FAILED = N_(
 )
 UNREACHED = N_(
     "{knob} {levels} is not measured yet: this level of the {planned} planned is missing from "
-    "everything below. Go on with --resume.",
+    "everything below. Go on with {resume}.",
     "{knob} {levels} are not measured yet: these {n} of the {planned} planned levels are missing "
-    "from everything below. Go on with --resume.",
+    "from everything below. Go on with {resume}.",
 )
 
 
@@ -115,8 +115,8 @@ def _of_run(run: RunFolder, knob: str, response: str, goal: str, by: tuple[str, 
     study, trials = run.study(), run.trials()
     if trials["warmup"].all():
         raise TableError(
-            f"Nothing to analyse: {len(trials)} warm-up trials, none measured. Go on with --resume "
-            f"{run.run_id}."
+            f"Nothing to analyse: {len(trials)} warm-up trials, none measured. Go on with "
+            f"{resume_option(run.run_id)}."
         )
     knob = knob or study.knob_name
     response = response or study.response.name
@@ -124,7 +124,8 @@ def _of_run(run: RunFolder, knob: str, response: str, goal: str, by: tuple[str, 
         trials = packs.part(lambda pack: pack.capacities)(study, trials)
         if trials.empty:
             raise TableError(
-                f"No search of run {run.run_id} has ended yet; go on with `--resume {run.run_id}`."
+                f"No search of run {run.run_id} has ended yet; go on with "
+                f"{resume_option(run.run_id)}."
             )
     if response == study.response.name and response not in trials:
         trials = trials.assign(**{response: float("nan")})
@@ -250,8 +251,16 @@ def _missing(study: Study, trials: pd.DataFrame, knob: str) -> list[Message]:
         UNREACHED: [level for level in planned if level not in tried],
     }
     counts = {"planned": len(planned), "failed": int(rows[knob].isin(missing[FAILED]).sum())}
+    resume = resume_option()
     return [
-        say(text, n=len(which), levels=listing(which), knob=plain_name(knob), **counts)
+        say(
+            text,
+            n=len(which),
+            levels=listing(which),
+            knob=plain_name(knob),
+            resume=resume,
+            **counts,
+        )
         for text, which in missing.items()
         if which
     ]

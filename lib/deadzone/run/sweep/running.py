@@ -10,7 +10,14 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from deadzone import packs
-from deadzone.errors import DeadzoneError, OtherWorkloadError, StoreError, StudyError, SweepError
+from deadzone.errors import (
+    DeadzoneError,
+    OtherWorkloadError,
+    StoreError,
+    StudyError,
+    SweepError,
+    resume_option,
+)
 from deadzone.language.messages import Message, _
 from deadzone.measurement import Interference, Measurement
 from deadzone.run.sweep.failing import FAILURES_IN_A_ROW, Failures
@@ -138,8 +145,8 @@ def _other_workload(plan: Plan, run: RunFolder, identity: Mapping[str, str]) -> 
     if changes and plan.study.target.on_change == "stop":
         raise OtherWorkloadError(
             f"Run {run.run_id} began with another workload: {changes}. Start a new run; or go on "
-            f"with `--resume {run.run_id} -p target.on_change continue`, which names the trials of "
-            "the other workload and does not trust them."
+            f"with {resume_option(run.run_id, is_changed=True)}, which names the trials of the "
+            "other workload and does not trust them."
         )
     return changes
 
@@ -158,7 +165,7 @@ def _keep(run: RunFolder, plan: Plan, n_planned: int) -> str:
     if not run.folder.is_dir():
         return (
             f"{run.folder} is gone: what was measured is where it was moved to; put it back, then "
-            f"go on with `--resume {run.run_id}`."
+            f"go on with {resume_option(run.run_id)}."
         )
     try:
         if not run.journal_file.exists():
@@ -173,7 +180,7 @@ def _keep(run: RunFolder, plan: Plan, n_planned: int) -> str:
         return f"All {done} trials are measured and kept in {run.folder}; {report} publishes them."
     kept = f"{done} of {n_planned} trials are kept in {run.folder}"
     if any(record["status"] == "ok" for record in records) or not records:
-        return f"{kept}; go on with `--resume {run.run_id}`."
+        return f"{kept}; go on with {resume_option(run.run_id)}."
     return f"{kept}, none of which ended well; fix the cause, then start a new run."
 
 
