@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from deadzone.verbs.examining import examine
     from deadzone.verbs.exploring import explore
     from deadzone.verbs.judging import judge
+    from deadzone.verbs.parameters import check_parameters
     from deadzone.verbs.publishing import publish
     from deadzone.verbs.run import Run, load_run, runs
     from deadzone.verbs.studies import load_study

@@ -37,6 +37,11 @@ COMMAND_VARIABLE = "DEADZONE_COMMAND"
 """Set in the processes of a command, those of its notebooks too; who is in Python has it not."""
 
 
+def is_in_command() -> bool:
+    """Whether a command says the messages of this process, and not Python."""
+    return COMMAND_VARIABLE in os.environ
+
+
 def resume_option(run_id: str = "", is_changed: bool = False) -> str:
     """What makes a sweep go on, as its caller writes it: an option of the command, or an argument
     of `dz.sweep`.
@@ -44,7 +49,7 @@ def resume_option(run_id: str = "", is_changed: bool = False) -> str:
     run_id: of the run; empty where it is not known. is_changed: although others changed what is
     measured.
     """
-    if os.environ.get(COMMAND_VARIABLE):
+    if is_in_command():
         option, ending = f"--resume {run_id}".rstrip(), " -p target.on_change continue"
     else:
         option = f"resume={run_id!r}" if run_id else "resume="

@@ -69,7 +69,7 @@ REFUSED = {
     ],
     "load_test": [
         ({"target_ms": "fast"}, "target_ms is 'fast'; give a number"),
-        ({"lang": "xx"}, "lang is 'xx'; choose en or ko"),
+        ({"lang": "xx"}, "no report in the language 'xx'"),
     ],
     "attribution": [
         ({"margin": 3}, "margin is 3; give a number from 0 to 1"),
@@ -98,12 +98,26 @@ def test_a_wrong_value_is_refused_with_a_sentence(name, home, write_study):
     assert not (home / "data" / "runs").exists()
 
 
-def test_papermill_ends_with_the_sentence_and_another_code_than_zero(home, tmp_path):
+@pytest.mark.parametrize(
+    ("name", "value", "words"),
+    [
+        (
+            "tolerance",
+            "5",
+            "PhaseError: tolerance is 5; give a share from 0 to 1, for example 0.05 for 5 %.",
+        ),
+        (
+            "tabel",
+            "x",
+            "ReportError: The notebook has no parameter 'tabel'. Did you mean `table`?",
+        ),
+    ],
+)
+def test_papermill_ends_with_the_sentence_and_another_code_than_zero(
+    home, tmp_path, name, value, words
+):
     files = (str(NOTEBOOKS / "phases.ipynb"), str(tmp_path / "out.ipynb"))
-    command = (sys.executable, "-m", "papermill", *files, "-p", "tolerance", "5")
+    command = (sys.executable, "-m", "papermill", *files, "-p", name, value)
     said = subprocess.run(command, capture_output=True, text=True, timeout=120)
     assert said.returncode != 0
-    assert (
-        "PhaseError: tolerance is 5; give a share from 0 to 1, for example 0.05 for 5 %."
-        in said.stderr.splitlines()
-    )
+    assert words in said.stderr.splitlines()

@@ -72,6 +72,7 @@ def draw(
         for row, text in enumerate(texts):
             at, within = (1.01, row), ("axes fraction", "data")
             ax.annotate(text, at, xycoords=within, va="center", color=style.INK)
-        ax.set_title(title, wrap=True)
+        size = style.RC_PARAMS["axes.titlesize"]
+        figure.suptitle(title, x=0.01, ha="left", size=size, weight="bold", wrap=True)
         ax.set_xlabel(axis)
     return figure

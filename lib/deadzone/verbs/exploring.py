@@ -22,7 +22,7 @@ from deadzone.report.sweep.trials import Source
 from deadzone.store.table import rows_at
 from deadzone.study.direction import GOALS
 from deadzone.study.scales import level_name
-from deadzone.style import WIDTH_IN, figure_style
+from deadzone.style import figure_style
 from deadzone.verbs.run import Run, load_run
 from deadzone.verbs.tables import read_table
 
@@ -106,8 +106,7 @@ class Explorer:
         if self.model is None:
             return Pretty(self.said)
         with figure_style():
-            figure, ax = plt.subplots(figsize=(WIDTH_IN, 4.4))
-            self.model.plot(ax, advice=self._advice)
+            figure: Any = self.model.plot(advice=self._advice).figure
             figure.savefig(picture := io.BytesIO(), dpi=DOTS_AN_INCH)
         plt.close(figure)
         said = f"{self._source.name}: {phases_text(self.model)}. {self.said}"

@@ -44,6 +44,9 @@ POINTS = 400
 """Of the curve as it is drawn."""
 
 POINTS_OF_AN_INCH = 72
+SMALLEST_TITLE = 8.0
+"""Letters of a title [points]."""
+
 NARROW, WIDE = 0.56, 1.0
 """Mean width of a bold letter of the project's font, as a share of the font size (measured in the
 titles), and width of a Korean syllable, which fills a square."""
@@ -285,7 +288,8 @@ def _name_axes(model: PhaseResult, ax: Axes) -> None:
 
 
 def _set_title(ax: Axes, text: str, slot: Any) -> None:
-    """The title on as many lines as the width of the axes needs. slot: left, center or right."""
+    """The title on one line, in smaller letters where the width of the axes needs it, and on more
+    lines where those would be too small. slot: left, center or right."""
     if not text:
         return
     figure: Any = ax.figure
@@ -293,8 +297,9 @@ def _set_title(ax: Axes, text: str, slot: Any) -> None:
     size = float(ax.title.get_fontsize())
     wide = sum(WIDE if east_asian_width(letter) in "WF" else NARROW for letter in text) / len(text)
     unbroken = UNIT_SPACE.sub("\N{NO-BREAK SPACE}", text)
+    size = min(size, max(width / wide / len(text), SMALLEST_TITLE))
     lines = textwrap.fill(unbroken, max(int(width / size / wide), 1), break_on_hyphens=False)
-    ax.set_title(lines, loc=slot, multialignment="left", color=style.INK)
+    ax.set_title(lines, loc=slot, multialignment="left", color=style.INK, fontsize=size)
 
 
 def _explain(ax: Axes, is_own: bool) -> None:

@@ -42,6 +42,9 @@ P_VALUE = re.compile(r"[pq]( .*)?")
 WORDS = {"True": "yes", "False": "no", "dead_zone": "dead zone"}
 """What pandas and the phase model write, as a reader says it."""
 
+ROUNDED_TO_ZERO = re.compile(r"^-(?=0(\.0*)?$)")
+"""The sign of a small number of which no digit is left."""
+
 LONG_NUMBER = re.compile(r"(?<![\d.,e])[1-9]\d{4,}(?![\d,e])", re.IGNORECASE)
 """The whole part of a number that is hard to read without a mark between its thousands."""
 
@@ -126,6 +129,7 @@ def _column(head: str, cells: list[str]) -> list[str]:
     """A column as a reader writes it: whole numbers without `.0`, thousands apart from five digits
     on, probabilities with their bounds, yes and no."""
     parts = [NO_VALUE if cell in MISSING else WORDS.get(cell, cell) for cell in cells]
+    parts = [ROUNDED_TO_ZERO.sub("", cell) for cell in parts]
     if not _is_numeric(parts):
         return parts
     if bounded := _bounded(head):

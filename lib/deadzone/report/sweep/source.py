@@ -12,7 +12,7 @@ from deadzone.analysis.findings.experiment import plain
 from deadzone.analysis.phases.quantities import listing, plain_name
 from deadzone.analysis.phases.roles import check_column, listed
 from deadzone.analysis.trial_columns import measured, well
-from deadzone.errors import DeadzoneError, TableError, resume_option
+from deadzone.errors import DeadzoneError, TableError, is_in_command, resume_option
 from deadzone.language.messages import N_, Message, _, ngettext, say
 from deadzone.report.sweep.emulation import emulation_doubts
 from deadzone.report.sweep.trials import Source, analysed_trials
@@ -86,7 +86,8 @@ def _of_reference(knob: str, response: str, goal: str, by: tuple[str, ...]) -> S
         "run here yet"
     )
     question = _(
-        "A published table is shown until there is a run: deadzone run xz-threads makes one."
+        "A published table is shown until there is a run: {command} makes one.",
+        command="deadzone run xz-threads" if is_in_command() else "dz.sweep('xz-threads')",
     )
     asked = (knob or "cpu_limit", response or "wall_s", goal, by)
     return _of_table(REFERENCE, title, question, trials, *asked)
