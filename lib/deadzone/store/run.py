@@ -21,13 +21,8 @@ import yaml
 
 from deadzone.contents import bytes_of, text_of, written_whole
 from deadzone.errors import (
-    SaidAs,
-    StoreError,
-    StudyError,
-    UnknownRunError,
-    did_you_mean,
-    resume_option,
-)
+    SaidAs, StoreError, StudyError, UnknownRunError, did_you_mean, resume_option,
+)  # fmt: skip
 from deadzone.measurement import HistogramSlice, ProfileFile, Sample
 from deadzone.store.provenance import notebook_facts
 from deadzone.store.records import (
