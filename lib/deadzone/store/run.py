@@ -20,9 +20,7 @@ from typing import TYPE_CHECKING, Any
 import yaml
 
 from deadzone.contents import bytes_of, text_of, written_whole
-from deadzone.errors import (
-    SaidAs, StoreError, StudyError, UnknownRunError, did_you_mean, resume_option,
-)  # fmt: skip
+from deadzone.errors import SaidAs, StoreError, StudyError, UnknownRunError, did_you_mean
 from deadzone.measurement import HistogramSlice, ProfileFile, Sample
 from deadzone.store.provenance import notebook_facts
 from deadzone.store.records import (
@@ -140,8 +138,8 @@ class RunFolder:
                 if not run.folder.is_dir():
                     raise
                 raise StoreError(
-                    f"{run.folder} exists already; two runs never share a folder. Use "
-                    f"{resume_option()} to go on."
+                    f"{run.folder} exists already; two runs never share a folder. Resume "
+                    "it, or give the new run another name."
                 ) from error
         try:
             for name, text in {**(beside or {}), STUDY_FILE: dump_study(study)}.items():
