@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 
 from deadzone.plugins import Command, DeadzoneError, Sample, Target
 from deadzone.run.targets.account import ThreadAccount
-from deadzone.run.targets.ending import Exit
+from deadzone.run.targets.base import Exit
 from deadzone.run.targets.limits.base import Counters
 from deadzone.run.targets.processes import HELD, ProcessTotals, totals, whole
 from deadzone.run.targets.schedstat import threads_of, waits_for_disk

@@ -27,7 +27,7 @@ from deadzone.plugins import (
     Treatment,
     format_level,
 )
-from deadzone.run.targets.ending import Exit
+from deadzone.run.targets.base import Exit
 from deadzone.run.targets.interrupts import undisturbed
 from deadzone.run.targets.limits.base import (
     GROUP_PREFIX,

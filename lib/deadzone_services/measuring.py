@@ -23,11 +23,11 @@ from deadzone.plugins import (
 )
 from deadzone.run.sweep.checks import check
 from deadzone.run.sweep.measuring import Measuring
-from deadzone.run.sweep.profiling import with_profiles
 from deadzone.run.targets.limits.base import THROTTLING, as_cores
 from deadzone.run.targets.local import LocalTarget
 from deadzone.run.targets.registry import make_target
 from deadzone.run.targets.undo_log import tell
+from deadzone.run.workloads.base import with_profiles
 from deadzone.run.workloads.program_files import program_files
 from deadzone.store.provenance import IDENTITY
 from deadzone.study.service_specs import PYTHON

@@ -36,7 +36,7 @@ def command(
 
     pages: list[str] = []
     if reference:
-        from deadzone.report.document.published_studies import publish_reference
+        from deadzone.report.document.publishing import publish_reference
 
         publish_reference(sources)
     else:

@@ -15,9 +15,9 @@ from deadzone.analysis.phases.model import PhaseModel
 from deadzone.analysis.phases.roles import listed, with_index
 from deadzone.analysis.phases.thresholds import PRACTICAL_TOLERANCE, Thresholds
 from deadzone.errors import DeadzoneError, UnknownRunError
-from deadzone.report.document.fonts import use_language
-from deadzone.report.figures.curves import phases_text
+from deadzone.report.document.drawing import use_language
 from deadzone.report.sweep.analysis import analyse
+from deadzone.report.sweep.tables import phases_text
 from deadzone.report.sweep.trials import Source
 from deadzone.store.table import rows_at
 from deadzone.study.direction import GOALS

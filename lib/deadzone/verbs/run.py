@@ -17,7 +17,7 @@ from deadzone.analysis.phases.recommend import Recommendation, check_options, re
 from deadzone.analysis.phases.roles import check_roles
 from deadzone.analysis.trial_columns import with_counted
 from deadzone.errors import PhaseError, StoreError
-from deadzone.report.document.fonts import use_language
+from deadzone.report.document.drawing import use_language
 from deadzone.report.sweep.analysis import Analysis, analyse, experiment_of
 from deadzone.report.sweep.report import SweepReport
 from deadzone.report.sweep.source import load_source

@@ -3,7 +3,7 @@ from matplotlib.ft2font import FT2Font
 
 from deadzone.errors import ReportError
 from deadzone.language.messages import spoken
-from deadzone.report.document.fonts import FAMILY, font_folder, use_language
+from deadzone.report.document.drawing import FAMILY, font_folder, use_language
 
 
 def test_the_font_that_a_dependency_brings_has_korean_letters():

@@ -6,8 +6,7 @@ import pytest
 
 from deadzone import places
 from deadzone.errors import ReportError
-from deadzone.report.document.published_studies import publish_reference, published_studies
-from deadzone.report.document.publishing import entries
+from deadzone.report.document.publishing import entries, publish_reference, published_studies
 
 COMMITTED = places.home() / "reports"
 STUDIES = ["disk-io", "ffmpeg-threads", "media-server", "pod-cpu-limit", "thread-pools"]

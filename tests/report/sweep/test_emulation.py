@@ -1,7 +1,7 @@
 import pandas as pd
 
 from deadzone.language.messages import speaking
-from deadzone.report.sweep.emulation import emulation_doubts
+from deadzone.report.sweep.source import emulation_doubts
 
 
 def trials(*rows):

@@ -1,5 +1,10 @@
 """Matplotlib figures in the project's style, and as SVG: the same figure always gives the same
-bytes."""
+bytes.
+
+The Korean letters of figures and PDFs are in neither matplotlib's nor Typst's own fonts: a package
+of the extra [notebooks] carries them, so a report looks the same on every machine. Pages take them
+from their reader's system.
+"""
 
 from __future__ import annotations
 
@@ -7,8 +12,12 @@ import io
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from deadzone.language.messages import speak
 from deadzone.style import RC_PARAMS, WIDTH_IN, figure_style
 
 if TYPE_CHECKING:
@@ -66,10 +75,41 @@ def _find_letters(drawing: Figure) -> None:
     """Give Korean letters in a drawing a font that has them."""
     from matplotlib.text import Text
 
-    from deadzone.report.document.fonts import KOREAN, use_in_figures
-
     for text in drawing.findobj(Text):
         assert isinstance(text, Text)
         if KOREAN.search(text.get_text()):
             use_in_figures()
             text.set_fontfamily(RC_PARAMS["font.family"])
+
+
+FONT_PACKAGE, FAMILY = "koreanize_matplotlib", "NanumGothic"
+"""The dependency that carries the font (SIL Open Font License); its code is never imported."""
+
+KOREAN = re.compile(r"[\u1100-\u11ff\u3130-\u318f\uac00-\ud7a3]")
+"""Korean letters, in any text: a study may have a Korean title in an English report."""
+
+
+def font_folder() -> Path:
+    """Where the font's files lie."""
+    spec = find_spec(FONT_PACKAGE)
+    return Path(spec.origin or "").parent / "fonts" if spec else Path(FONT_PACKAGE)
+
+
+def use_language(lang: str) -> None:
+    """Write everything from here on in a language, figures too.
+
+    lang: `en` or `ko`. Raises ReportError if the language is unknown.
+    """
+    speak(lang)
+    if lang == "ko":
+        use_in_figures()
+
+
+@cache
+def use_in_figures() -> None:
+    """Let figures draw letters that their usual font lacks with this one."""
+    from matplotlib import font_manager
+
+    for name in (f"{FAMILY}.ttf", f"{FAMILY}Bold.ttf"):
+        font_manager.fontManager.addfont(str(font_folder() / name))
+    RC_PARAMS["font.family"] = [*RC_PARAMS["font.family"], FAMILY]

@@ -19,7 +19,7 @@ from deadzone.language.formats import spaced
 from deadzone.language.messages import _, speaking
 from deadzone.report.document.display import Block, Figure, Names, Notes, Paragraph, Prose
 from deadzone.report.document.document import Document
-from deadzone.report.document.fonts import FAMILY, KOREAN, font_folder
+from deadzone.report.document.drawing import FAMILY, KOREAN, font_folder
 from deadzone.report.document.html import unbroken
 from deadzone.report.document.markdown import VERBATIM, markdown_nodes
 from deadzone.report.document.outputs import Markdown, Part

@@ -3,6 +3,9 @@ one the study's page.
 
 Everything published is made from the run alone: publishing it again gives the same bytes.
 
+The reports of published studies, `notebooks/published/<study>.ipynb`, become
+`reports/<study>/reference/`, from the committed tables alone.
+
 The index of all published reports, and each study's front page, are made from what lies in
 `reports/` alone.
 """
@@ -24,7 +27,7 @@ from urllib.parse import quote
 
 from deadzone import places
 from deadzone.contents import written_whole
-from deadzone.errors import DeadzoneError, ReportError, SaidAs, StoreError
+from deadzone.errors import DeadzoneError, ReportError, SaidAs, StoreError, check_known
 from deadzone.language.formats import date
 from deadzone.language.messages import LANGUAGES, _, ngettext, speaking
 from deadzone.language.rendering import rendered
@@ -366,3 +369,54 @@ def _thumbnail(reports: Path, entry: Entry) -> str:
         return ""
     drawing = themed(apart(path.read_text(encoding="utf-8"), f"thumb-{entry.study}"))
     return described(drawing, entry.description)
+
+
+INDEX = "published.html"
+"""The index of these reports, committed as they are; `index.html` also holds the reports of runs,
+and is not."""
+
+FOLDER = "reference"
+"""Name of a published study's report among the runs of its study."""
+
+
+def published_studies() -> dict[str, str]:
+    """The notebook of each published study, by the study's name."""
+    paths = sorted((places.notebooks_folder() / "published").glob("*.ipynb"))
+    return {path.stem.replace("_", "-"): f"published/{path.stem}" for path in paths}
+
+
+def publish_reference(studies: Sequence[str] = ()) -> list[Path]:
+    """Execute and publish the reports of published studies; all of them where none is named.
+
+    Returns the folder of each. Raises ReportError if a study is unknown, or a report cannot be
+    written.
+    """
+    known = published_studies()
+    for name in studies:
+        check_known(ReportError, f"No published study {name!r}", name, known, "There are:")
+    folders = [_publish(name, known[name]) for name in studies or known]
+    publish_index(name=INDEX, run_id=FOLDER)
+    return folders
+
+
+def _publish(study: str, notebook: str) -> Path:
+    folder = places.reports_folder() / study / FOLDER
+    tables = {f"../../../data/reference/{study}/datapackage.json": "tables (CSV)"}
+    publish_notebook(places.notebook(notebook), {}, folder, links=tables, head=_head(study))
+    write_front_page(folder.parent)
+    return folder
+
+
+def _head(study: str) -> dict[str, Any]:
+    """What the head of the page says of the document that the figures are from."""
+    from deadzone.store.reference import reference_package
+
+    document = reference_package(study)["sources"][0]
+    author = document.get("author") or document.get("series") or "not stated"
+    day = str(document.get("date") or "")
+    told = (
+        ("Document", str(document["title"])),
+        ("Author", str(author)),
+        ("Date", date(day, "en") if day else "not stated"),
+    )
+    return {"study": study, "run_id": FOLDER, "date": day, "facts": told}

@@ -16,9 +16,8 @@ from deadzone.analysis.phases.recommend import Recommendation
 from deadzone.language.messages import _, join
 from deadzone.report.document.display import Figure
 from deadzone.report.document.drawing import new_figure
-from deadzone.report.figures.curves import names, phases_text
 from deadzone.report.sweep.analysis import Slice
-from deadzone.report.sweep.tables import cores_used, is_measured, positions
+from deadzone.report.sweep.tables import cores_used, is_measured, names, phases_text, positions
 from deadzone.report.sweep.trials import Source
 from deadzone.study.scales import level_name
 from deadzone.style import MOST_DRAWN, MUTED, PHASE_STYLES, TRIAL_COLOUR

@@ -17,8 +17,8 @@ from deadzone.report.document.display import (
     Title,
     Verdict,
 )
-from deadzone.report.figures.curves import fit_in_words
 from deadzone.report.sweep.analysis import Analysis, Slice
+from deadzone.report.sweep.tables import fit_in_words
 from deadzone.report.sweep.trials import Source
 from deadzone.store.run import RunFolder
 

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from deadzone import packs
 from deadzone.language.messages import N_, _, say
 from deadzone.report.document.display import Block, Claim, Prose, Title, Verdict, section
-from deadzone.report.figures.curves import phases_table
 from deadzone.report.sweep import figures, prose, tables
 from deadzone.report.sweep.account import account_blocks
 from deadzone.report.sweep.analysis import Analysis, all_there_is
@@ -19,6 +18,7 @@ from deadzone.report.sweep.chosen import chosen_trials
 from deadzone.report.sweep.claims import claims_section
 from deadzone.report.sweep.regression_check import regression_check
 from deadzone.report.sweep.settings import settings_figure, settings_table
+from deadzone.report.sweep.tables import phases_table
 
 HEADINGS = {
     "phases": N_("Phases"),

@@ -1,9 +1,9 @@
 """What can be wrong with a study besides its file: found before anything is made or measured."""
 
 from collections.abc import Sequence
+from typing import Any
 
 from deadzone.errors import StudyError, check_known, did_you_mean
-from deadzone.run.sweep.profiling import TrialProfiling
 from deadzone.run.targets.base import Target
 from deadzone.run.workloads.base import Workload
 from deadzone.run.workloads.command import INPUTS, SCRATCH
@@ -31,7 +31,7 @@ def check(
     plan: Plan,
     targets: Sequence[Target],
     workload: Workload,
-    profiling: TrialProfiling,
+    profiling: Any,
     served: Sequence[str] = (),
 ) -> None:
     """Raise StudyError if names collide, a factor reaches nothing or nothing measures the response.

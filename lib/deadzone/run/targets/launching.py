@@ -30,7 +30,7 @@ from typing import Any, Self
 from deadzone.errors import SaidAs, TargetError
 from deadzone.measurement import Command
 from deadzone.run.targets import launcher
-from deadzone.run.targets.ending import Exit
+from deadzone.run.targets.base import Exit
 from deadzone.run.targets.limits.base import LimitMechanism, kill_all
 
 ANSWER_TIMEOUT_S = 30.0

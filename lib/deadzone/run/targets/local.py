@@ -3,6 +3,7 @@
 import itertools
 import os
 import shutil
+import sys
 import tempfile
 import time
 from collections.abc import Sequence
@@ -15,23 +16,23 @@ from deadzone.errors import SaidAs, TargetError
 from deadzone.measurement import Command, Interference, Measurement, Sample
 from deadzone.run.targets import interference
 from deadzone.run.targets.account import ThreadAccount
-from deadzone.run.targets.base import Companion, Target
-from deadzone.run.targets.ending import Exit, measurement
+from deadzone.run.targets.base import Companion, Exit, Target, measurement
 from deadzone.run.targets.interference import LEAST_CORES, OtherProcesses
 from deadzone.run.targets.interrupts import undisturbed
-from deadzone.run.targets.launching import Launcher, Program, Reader
+from deadzone.run.targets.launching import Answering, Launcher, Program, Reader
+from deadzone.run.targets.limits import pacer
 from deadzone.run.targets.limits.base import (
     Counters,
     LimitMechanism,
     as_bytes,
     as_cores,
     group_name,
+    quota_us,
 )
 from deadzone.run.targets.limits.cgroup_v1 import CgroupV1
 from deadzone.run.targets.limits.cgroup_v2 import CgroupV2
 from deadzone.run.targets.limits.io import IO_LIMITS, IoLimiter, io_limit
 from deadzone.run.targets.limits.systemd import SystemdScope
-from deadzone.run.targets.limits.ungrouped import Emulated
 from deadzone.run.targets.processes import below, listed
 from deadzone.run.targets.undo_log import remove_leftovers, undo_left_over
 from deadzone.study.design import Treatment
@@ -47,6 +48,44 @@ NO_PROC = (
     "Measuring on this machine needs Linux with /proc mounted, and there is none; fit, compare, "
     "report and the notebooks that read runs work without it."
 )
+
+
+class Emulated(LimitMechanism):
+    """A pacer beside the launcher, which stops and continues whatever descends from it. It needs no
+    right, and counts what the kernel's quota counts, the time for which the program was stopped in
+    the place of throttling; reports say so in their first lines."""
+
+    name = "emulated"
+
+    _pacer: Answering | None = None
+
+    def adopt(self, pid: int) -> None:
+        """Start the pacer. Raises TargetError where this system does not let it see and signal
+        processes."""
+        argv = (sys.executable, "-I", "-S", pacer.__file__, str(pid))
+        self._pacer = Answering(argv, "The pacer, which holds the program to its CPU limit,")
+        self._ask("read")
+
+    def set_cpu_limit(self, cores: float | None) -> None:
+        """Hand the limit to the pacer, which begins a fresh period."""
+        quota_us(cores)  # refuses what the kernel would refuse
+        self._ask(f"limit {'none' if cores is None else cores}")
+
+    def read(self) -> Counters:
+        """What the pacer counted. CPU time comes from the program's own accounting."""
+        return self._ask("read")
+
+    def _ask(self, request: str) -> Counters:
+        assert self._pacer is not None
+        counted = self._pacer.ask(request)
+        del counted["limit"]
+        return Counters(**counted)
+
+    def close(self) -> None:
+        """End the pacer, and with it whatever it still holds."""
+        if self._pacer:
+            self._pacer.close()
+            self._pacer = None
 
 
 MECHANISMS: dict[str, type[LimitMechanism]] = {

@@ -7,7 +7,7 @@ place, and does all work on files through it.
 
 import shutil
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from subprocess import CompletedProcess, TimeoutExpired
@@ -45,6 +45,12 @@ class Outcome:
     units: Mapping[str, str] = field(default_factory=dict)
     traceback: str = ""
     prepared: str = ""
+
+
+def with_profiles(outcome: Outcome, captured: Any) -> Outcome:
+    """The outcome with the profiles of its trial, by their files and the failure of one that is
+    missing, which makes the trial a failed one."""
+    return replace(outcome, profiles=captured.files, failure=outcome.failure or captured.failure)
 
 
 UNMEASURED_TIMEOUT_S = 600.0

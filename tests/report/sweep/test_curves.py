@@ -1,7 +1,7 @@
 import pytest
 
 from deadzone import fit_phases
-from deadzone.report.figures.curves import phases_table, phases_text
+from deadzone.report.sweep.tables import phases_table, phases_text
 from deadzone.store.reference import load_reference
 
 
