@@ -133,9 +133,8 @@ def _in_process(home: Path) -> dict[str, float]:
 def _one_round() -> None:
     """Time the steps one by one, and print them as JSON."""
     from deadzone import places
-    from deadzone.report.document.document import document_of, read_notebook
+    from deadzone.report.document.document import document_of, page, read_notebook
     from deadzone.report.document.execution import execute
-    from deadzone.report.document.page import page
     from deadzone.report.document.pdf import pdf
 
     took: dict[str, float] = {}

@@ -14,9 +14,9 @@ from datetime import UTC, datetime
 
 from deadzone.measurement import NO_INTERFERENCE, Interference
 from deadzone.plugins import Measurement
-from deadzone.run.targets import interference
+from deadzone.run.targets import base, interference
 from deadzone.run.targets.account import ThreadAccount
-from deadzone.run.targets.base import Exit, measurement
+from deadzone.run.targets.base import Exit
 from deadzone.run.targets.limits.base import Counters
 from deadzone.run.targets.schedstat import NANOSECONDS, NETWORK, STARTING, ThreadTime
 
@@ -176,7 +176,7 @@ def measurement(
     series = [
         (uptime - before.uptime, now.counters().since(first)) for uptime, now in moments.items()
     ]
-    return measurement(
+    return base.measurement(
         _exit(trial),
         used,
         timeout_s,

@@ -6,10 +6,9 @@ import pytest
 
 from deadzone.language.messages import speaking
 from deadzone.report.document.display import CommandBlock, Prose, Regression, Table, Title
-from deadzone.report.document.document import Document, Names
+from deadzone.report.document.document import Document, Names, page
 from deadzone.report.document.drawing import use_language
 from deadzone.report.document.outputs import Markdown, Printed
-from deadzone.report.document.page import page
 from deadzone.report.document.publishing import Entry, index_page
 
 WIDTHS = (360, 800, 1400)

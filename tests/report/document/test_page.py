@@ -3,9 +3,8 @@ import re
 import pandas as pd
 
 from deadzone.report.document.display import Prose, Table, Title
-from deadzone.report.document.document import Document, Names
+from deadzone.report.document.document import Document, Names, page
 from deadzone.report.document.outputs import Markdown, Printed
-from deadzone.report.document.page import page
 
 
 def document(*parts, language="en", files=()):

@@ -5,8 +5,7 @@ import json
 
 from deadzone.language.messages import speaking
 from deadzone.report.sweep.analysis import analyse
-from deadzone.report.sweep.chosen import chosen_trials
-from deadzone.report.sweep.report import SweepReport
+from deadzone.report.sweep.report import SweepReport, chosen_trials
 from deadzone.report.sweep.source import load_source
 
 BATCHES = [

@@ -1,10 +1,16 @@
 """What a cell of a notebook shows, as a part of the report: blocks as they are, and plain output as
 blocks."""
 
+from __future__ import annotations
+
+import io
 import re
 import struct
+import tokenize
 from base64 import b64decode
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from html import unescape
 from typing import Any
 
 from deadzone.errors import ReportError
@@ -104,3 +110,104 @@ def _wrapped_png(encoded: str) -> str:
         f'height="{height}"><image width="{width}" height="{height}" '
         f'href="data:image/png;base64,{compact}"/></svg>'
     )
+
+
+VERBATIM = ("codespan", "inline_math", "block_code", "block_math")
+"""Nodes of Markdown in which an entity of HTML, such as `&amp;`, is what it is."""
+
+LONGEST_CAPTION = 240
+"""A paragraph of more letters than this is text to read, not a caption."""
+
+TITLE = re.compile(r"\A\s*#[ \t]+([^\n]+)\n*")
+"""The heading of level 1 that a notebook begins with."""
+
+HEADING = re.compile(r"\s*(#{1,6})[ \t]+[^\n]+")
+"""A heading that a text begins with."""
+
+NO_PARAGRAPH = re.compile(r"#|[-*+>|] ?|\d+[.)] |```|~~~|\$\$|!\[|<|    ")
+"""How a block of Markdown begins that is no paragraph."""
+
+NOTE_TO_TOOLS = re.compile(r"#\s*(noqa|type:|fmt:|ruff:|pragma)")
+"""Comments that are for programs, not for readers."""
+
+
+def markdown_nodes(source: str) -> list[dict[str, Any]]:
+    """The syntax tree of a Markdown text. HTML within it, and what else the template has no word
+    for, stays the text that it is."""
+    from nbconvert.filters.markdown_mistune import MarkdownWithMath
+
+    parse: Any = MarkdownWithMath
+    return [_node(node) for node in parse(renderer=None).parse(source)[0]]
+
+
+def _node(node: Mapping[str, Any]) -> dict[str, Any]:
+    raw = node.get("raw", "")
+    text = raw if node["type"] in VERBATIM else unescape(raw)
+    return {**node, "raw": text, "children": [_node(child) for child in node.get("children", ())]}
+
+
+def plain_text(source: str) -> str:
+    """The words of a Markdown text, without its marks."""
+    return " ".join(_words(markdown_nodes(source)).split())
+
+
+def _words(nodes: Iterable[Mapping[str, Any]]) -> str:
+    breaks = ("softbreak", "linebreak", "blank_line")
+    return "".join(
+        " " if node["type"] in breaks else str(node["raw"]) or _words(node["children"])
+        for node in nodes
+    )
+
+
+def without_title(source: str) -> tuple[str, str]:
+    """The title that a Markdown text begins with, empty if there is none, and the rest of the
+    text."""
+    match = TITLE.match(source)
+    return (plain_text(match[1]), source[match.end() :]) if match else ("", source)
+
+
+def without_last_paragraph(source: str) -> tuple[str, str]:
+    """The rest of a Markdown text, and the words of its last paragraph, which can be a caption;
+    empty if it ends otherwise."""
+    rest, _, last = ("\n\n" + source.strip()).rpartition("\n\n")
+    if NO_PARAGRAPH.match(last.lstrip("\n")) or rest.count("```") % 2:
+        return source, ""
+    words = plain_text(last)
+    return (rest.strip(), words) if 0 < len(words) <= LONGEST_CAPTION else (source, "")
+
+
+def last_heading(source: str) -> str:
+    """The last heading of a Markdown text; empty if there is none."""
+    headings = [node for node in markdown_nodes(source) if node["type"] == "heading"]
+    return _words(headings[-1]["children"]).strip() if headings else ""
+
+
+def opening_heading(source: str) -> str:
+    """The heading that a Markdown text begins with, as it is written; empty if there is none."""
+    match = HEADING.match(source)
+    return match[0].strip() if match else ""
+
+
+def is_above(source: str, heading: str) -> bool:
+    """Whether a Markdown text begins with a heading of the level of another, or of a higher one."""
+    match, other = HEADING.match(source), HEADING.match(heading)
+    return match is not None and other is not None and len(match[1]) <= len(other[1])
+
+
+def last_comment(code: str) -> str:
+    """The last comment of a cell that stands on lines of its own, in one line; empty if there is
+    none."""
+    headings: list[tuple[int, str]] = []
+    try:
+        for token in tokenize.generate_tokens(io.StringIO(code).readline):
+            is_alone = token.type == tokenize.COMMENT and not token.line[: token.start[1]].strip()
+            if is_alone and not NOTE_TO_TOOLS.match(token.string):
+                headings.append((token.start[0], token.string.lstrip("#").strip()))
+    except (tokenize.TokenError, SyntaxError):  # a cell of IPython's own words, such as %matplotlib
+        return ""
+    words: list[str] = []
+    for line, text in reversed(headings):
+        if words and line != headings[-1][0] - len(words):
+            break
+        words.insert(0, text)
+    return " ".join(words).strip()

@@ -21,8 +21,7 @@ from deadzone.report.document.display import Block, Figure, Names, Notes, Paragr
 from deadzone.report.document.document import Document
 from deadzone.report.document.drawing import FAMILY, KOREAN, font_folder
 from deadzone.report.document.html import unbroken
-from deadzone.report.document.markdown import VERBATIM, markdown_nodes
-from deadzone.report.document.outputs import Markdown, Part
+from deadzone.report.document.outputs import VERBATIM, Markdown, Part, markdown_nodes
 
 TEMPLATE = Path(__file__).parent / "templates" / "report.typ"
 

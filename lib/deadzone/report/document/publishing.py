@@ -31,7 +31,7 @@ from deadzone.errors import DeadzoneError, ReportError, SaidAs, StoreError, chec
 from deadzone.language.formats import date
 from deadzone.language.messages import LANGUAGES, _, ngettext, speaking
 from deadzone.language.rendering import rendered
-from deadzone.report.document.document import Document, document_of, read_notebook
+from deadzone.report.document.document import Document, document_of, page, read_notebook
 from deadzone.report.document.execution import (
     execute,
     machine_folders,
@@ -40,7 +40,6 @@ from deadzone.report.document.execution import (
     without_paths,
 )
 from deadzone.report.document.html import TEMPLATES, apart, described, themed
-from deadzone.report.document.page import page
 from deadzone.report.document.pdf import pdf
 from deadzone.store.run import RunFolder
 

@@ -1,5 +1,6 @@
-"""The figures of a sweep's report: the response curve, and CPU use and throttling under it on the
-same axis."""
+"""The figures of a sweep's report: the response curve, with CPU use and throttling under it on the
+same axis; where the time of threads went at each level, and why each phase is what it is; every
+setting, in a table too, and whether it may be the best."""
 
 from __future__ import annotations
 
@@ -7,20 +8,44 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pandas as pd
 
+from deadzone.analysis.mechanisms.explaining import no_cause
+from deadzone.analysis.mechanisms.parts import (
+    ANSWERED,
+    CAUSES,
+    FEW,
+    OUTSIDE,
+    has_account,
+    time_by_level,
+)
 from deadzone.analysis.phases.model import PhaseModel
 from deadzone.analysis.phases.picture import drawing_of
 from deadzone.analysis.phases.plot import plot
-from deadzone.analysis.phases.quantities import axis_label
+from deadzone.analysis.phases.quantities import axis_label, plain_name
 from deadzone.analysis.phases.recommend import Recommendation
-from deadzone.language.messages import _, join
-from deadzone.report.document.display import Figure
+from deadzone.analysis.response_scale import RATIO
+from deadzone.analysis.settings.answering import Answer
+from deadzone.analysis.settings.wording import in_order, settings_frame
+from deadzone.language.formats import exact
+from deadzone.language.messages import N_, _, join, say
+from deadzone.report.document.display import Block, Figure, Prose, Table
 from deadzone.report.document.drawing import new_figure
 from deadzone.report.sweep.analysis import Slice
+from deadzone.report.sweep.prose import why_in_words
 from deadzone.report.sweep.tables import cores_used, is_measured, names, phases_text, positions
 from deadzone.report.sweep.trials import Source
 from deadzone.study.scales import level_name
-from deadzone.style import MOST_DRAWN, MUTED, PHASE_STYLES, TRIAL_COLOUR
+from deadzone.style import (
+    INK,
+    LOG_RESPONSE_FACTOR,
+    MOST_DRAWN,
+    MUTED,
+    OUTLIER_COLOUR,
+    PHASE_STYLES,
+    RECOMMENDED_COLOUR,
+    TRIAL_COLOUR,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -166,4 +191,165 @@ def _continue_phases(model: PhaseModel, ax: Axes) -> None:
         colour = PHASE_STYLES[phase["label"]].colour
         ax.axvspan(
             phase["start"], phase["stop"], facecolor=colour, alpha=0.08, linewidth=0, zorder=0
+        )
+
+
+HEIGHT_IN = 2.6
+
+ACCOUNT_STYLES = {
+    "running": ("#33658A", ""),
+    "cpu_full": ("#E69F00", "//"),
+    "throttled": ("#D55E00", "\\\\"),
+    "waiting_for_disk": ("#009E73", ".."),
+    "memory_short": ("#AA3377", "xx"),
+    OUTSIDE: ("#56B4E9", "++"),
+    FEW: ("#F0E442", "--"),
+    "waiting_for_each_other": ("#C9CFD6", ""),
+}
+"""Colour and hatch of each part of the account of time."""
+
+
+def account_blocks(s: Slice) -> list[Block]:
+    """The figure of a slice's account of time and what follows from it; nothing where its trials
+    carry none."""
+    trials, model = s.source.analysed, s.model
+    if not has_account(trials, model.response):
+        return []
+    said = why_in_words(s)
+    words = [Prose(tuple(said))] if said else []
+    if no_cause(trials, model):
+        return [*words]
+    means = time_by_level(trials, positions(model, trials), model.response, model.goal)
+    means = means[[name for name in ACCOUNT_STYLES if name in means and means[name].max() > 0]]
+    if means.empty:
+        return [*words]
+    text = _(
+        "How the threads spent their time at each level of {knob}: means of the trials, stacked.",
+        knob=plain_name(model.knob),
+    )
+    with new_figure(HEIGHT_IN) as (drawing, ax):
+        _draw_parts(means, ax)
+        ax.set_xlabel(axis_label(model.knob))
+        shares, seconds = (
+            N_("share of the response (1 is all)"),
+            N_("thread time per unit of work (thread-s)"),
+        )
+        ax.set_ylabel(say(shares if ANSWERED in trials else seconds).replace(" (", "\n("))
+    return [Figure.of(drawing, s.captioned(text), text, id=s.anchor("account")), *words]
+
+
+def _draw_parts(means: pd.DataFrame, ax: Axes) -> None:
+    """The parts of an account of time, stacked. means: a row a level, a column a part."""
+    shown = [*map(str, means)]
+    stacks = ax.stackplot(
+        means.index.to_numpy(float), *(means[name].to_numpy(float) for name in shown),
+        labels=[say(CAUSES[name]) for name in shown],
+        colors=[ACCOUNT_STYLES[name][0] for name in shown], edgecolor="white", linewidth=0.5,
+    )  # fmt: skip
+    for stack, name in zip(stacks, shown, strict=True):
+        stack.set_hatch(ACCOUNT_STYLES[name][1])
+    ax.set_ylim(bottom=0)
+    ax.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=3, fontsize=8, borderaxespad=0.2)
+
+
+MARGIN_IN, ROW_IN = 1.1, 0.35
+
+MOST_SETTINGS = 40
+"""More settings than this make an unreadable figure; the best of them are drawn, and the table has
+all."""
+
+
+def settings_table(answer: Answer, advice: Recommendation, cores: float | None = None) -> Table:
+    """One row a setting: trials, estimate with its interval, how much worse than the best, and the
+    verdict. cores: of the machine, where a larger limit is no choice."""
+    frame = settings_frame(answer, advice, cores)
+    tied = int(advice.table["tied"].sum())
+    caption = _(
+        "{n} of {all} settings may be the best in {response}.",
+        n=tied,
+        all=len(advice.table),
+        response=plain_name(answer.response),
+    )
+    ids = [str(i + 1) for i in range(len(frame))]
+    return Table.of_frame(frame, caption, list(frame.columns[1:-1]), "settings", ids)
+
+
+def settings_figure(answer: Answer, advice: Recommendation, *, is_only: bool) -> Figure:
+    """Every trial of every setting, with its estimate and interval; those that may be the best in
+    colour."""
+    import matplotlib as mpl
+
+    table = in_order(answer, advice)
+    table = table if len(table) <= MOST_SETTINGS else table.nsmallest(MOST_SETTINGS, "loss")
+    with new_figure(MARGIN_IN + ROW_IN * len(table)) as (drawing, ax):
+        ax.set_yticks(range(len(table)), list(table["name"]))
+        ax.tick_params(axis="y", labelcolor=INK, length=0)
+        ax.set_xlabel(axis_label(answer.response))
+        ax.grid(visible=False, axis="y")
+        ax.set_axisbelow(True)
+        ax.spines["left"].set_visible(False)
+        for at, (index, row) in enumerate(table.iterrows()):
+            _draw_setting(answer, advice, ax, at, int(index), row)  # type: ignore[call-overload]
+        values = answer.trials["response"].to_numpy(float)
+        if answer.scale.kind == RATIO and values.max() / values.min() >= LOG_RESPONSE_FACTOR:
+            ax.set_xscale("log")
+            ax.xaxis.set_major_formatter(mpl.ticker.FuncFormatter(lambda value, _: exact(value)))
+            ax.xaxis.set_minor_formatter(mpl.ticker.NullFormatter())
+        ax.set_ylim(len(table) - 0.4, -0.6)
+        handles = dict(reversed(list(zip(*reversed(ax.get_legend_handles_labels()), strict=True))))
+        drawing.legend(
+            handles.values(), handles.keys(), loc="outside lower left", ncols=3, fontsize=8
+        )
+    sentence = _(
+        "Every trial of {response} at each setting, the estimates and their intervals. {verdict}",
+        response=plain_name(answer.response),
+        verdict=advice.reason,
+    )
+    return Figure.of(
+        drawing,
+        advice.reason,
+        sentence,
+        id="response" if is_only else "settings-figure",
+    )
+
+
+def _draw_setting(
+    answer: Answer, advice: Recommendation, ax: Any, at: int, index: int, row: pd.Series
+) -> None:
+    trials = answer.trials[answer.trials["setting"] == index]
+    for flagged, part in trials.groupby("outlier"):
+        spread = np.linspace(-0.16, 0.16, len(part)) if len(part) > 1 else np.zeros(1)
+        ax.scatter(
+            part["response"],
+            at + spread,
+            s=16,
+            zorder=3,
+            alpha=0.8,
+            linewidths=1.0,
+            facecolor="none" if flagged else TRIAL_COLOUR,
+            edgecolor=OUTLIER_COLOUR if flagged else "none",
+            marker="D" if flagged else "o",
+            label=say(N_("trial flagged as outlier") if flagged else N_("trial")),
+        )
+    colour = RECOMMENDED_COLOUR if row["tied"] else MUTED
+    ends = np.array([[row["estimate"] - row["low"]], [row["high"] - row["estimate"]]])
+    ax.errorbar(
+        row["estimate"],
+        at,
+        xerr=ends,
+        fmt="s" if row["tied"] else "o",
+        color=colour,
+        markersize=6,
+        capsize=4,
+        zorder=4,
+        label=say(
+            N_("may be the best ({confidence:percent} family-wise)")
+            if row["tied"]
+            else N_("shown to be worse"),
+            confidence=advice.confidence,
+        ),
+    )
+    if row["setting"] == advice.setting:
+        ax.axhspan(
+            at - 0.45, at + 0.45, color=RECOMMENDED_COLOUR, alpha=0.10, linewidth=0, zorder=0
         )

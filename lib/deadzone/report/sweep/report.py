@@ -8,17 +8,20 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from deadzone import packs
-from deadzone.language.messages import N_, _, say
-from deadzone.report.document.display import Block, Claim, Prose, Title, Verdict, section
+from deadzone.analysis.phases.quantities import listing, plain_name
+from deadzone.language.formats import exact
+from deadzone.language.messages import N_, _, ngettext, say
+from deadzone.language.tabling import Layout
+from deadzone.report.document.display import Block, Claim, Prose, Table, Title, Verdict, section
 from deadzone.report.sweep import figures, prose, tables
-from deadzone.report.sweep.account import account_blocks
 from deadzone.report.sweep.analysis import Analysis, all_there_is
 from deadzone.report.sweep.applied import applied
-from deadzone.report.sweep.chosen import chosen_trials
 from deadzone.report.sweep.claims import claims_section
 from deadzone.report.sweep.regression_check import regression_check
-from deadzone.report.sweep.settings import settings_figure, settings_table
-from deadzone.report.sweep.tables import phases_table
+from deadzone.report.sweep.trials import Source
+from deadzone.store.run import RunFolder
+from deadzone.study.design import Treatment
+from deadzone.study.workload_spec import CAPACITY, GENERATOR
 
 HEADINGS = {
     "phases": N_("Phases"),
@@ -81,7 +84,7 @@ class SweepReport:
             return []
         curves: list[Block] = [figures.response_figure(s) for s in self.analysis]
         if sum(s.model.n_levels for s in self.analysis) < len(answer.candidates):
-            curves.append(settings_figure(answer, advice, is_only=not curves))
+            curves.append(figures.settings_figure(answer, advice, is_only=not curves))
         return curves
 
     def phases(self) -> list[Block]:
@@ -92,7 +95,7 @@ class SweepReport:
                 block
                 for s in self.analysis
                 for block in (
-                    phases_table(s.model, identity=s.anchor("phases"), name=s.name),
+                    tables.phases_table(s.model, identity=s.anchor("phases"), name=s.name),
                     prose.below_the_phases(s),
                 )
             ]
@@ -109,7 +112,7 @@ class SweepReport:
         answer, advice = self.analysis.answer, self.analysis.advice
         if answer is None or advice is None:
             return []
-        return [settings_table(answer, advice, all_there_is(self.analysis.source))]
+        return [figures.settings_table(answer, advice, all_there_is(self.analysis.source))]
 
     def adaptive(self) -> list[Block]:
         """What an adaptive sweep chose when, and why it ended."""
@@ -118,7 +121,7 @@ class SweepReport:
     def account(self) -> list[Block]:
         """Where the time of threads went at each level, and why each phase is what it is; nothing
         where the trials carry no account of time."""
-        return [block for s in self.analysis for block in account_blocks(s)]
+        return [block for s in self.analysis for block in figures.account_blocks(s)]
 
     def exceptions(self) -> list[Block]:
         """Outliers, untrusted and failed trials, notes and warnings; one sentence where there are
@@ -138,3 +141,58 @@ class SweepReport:
 def _listed(heading: str, claims: Sequence[Claim]) -> list[Block]:
     """Claims under a heading, a line each; nothing without any."""
     return [Prose(tuple(claims), heading=heading, level=3, style="list")] if claims else []
+
+
+SEARCHES_TABLE = Layout(
+    columns={
+        N_("setting"): "{setting}",
+        N_("highest rate that met all (requests/s)"): "{met}",
+        N_("lowest that missed (requests/s)"): "{missed}",
+        N_("what it missed"): "{limit}",
+    },
+    caption=N_(
+        "Each of {n:count} searches: between which two rates the objectives stop being met, and "
+        "which one fails."
+    ),
+    numeric=(1, 2),
+)
+
+
+def chosen_trials(source: Source) -> list[Block]:
+    """How many batches there were, and the end, in sentences; nothing of a sweep whose plan was
+    made beforehand."""
+    run = RunFolder(source.folder) if source.folder else None
+    batches = [batch["trials"] for batch in run.batches() if "trials" in batch] if run else []
+    said = [
+        ngettext(
+            "{trials:count} trials in {n:count} batch, in random order.",
+            "{trials:count} trials in {n:count} batches, each in random order.",
+            trials=sum(map(len, batches)),
+            n=len(batches),
+        )
+    ]
+    said = [*(said if batches else []), *(run.ending() if run else ())]
+    blocks: list[Block] = [Prose(tuple(said))] if said else []
+    if source.study and source.response == CAPACITY and "limited_by" in source.trials:
+        blocks.append(_searches(source, source.study.factor_names()))
+    return blocks
+
+
+def _searches(source: Source, factors: Sequence[str]) -> Block:
+    """What each search found, between which rates, and what the higher one missed."""
+    rows = [
+        {
+            "setting": Treatment({name: row[name] for name in factors}).label(),
+            "met": exact(row[CAPACITY]),
+            "missed": exact(row["missed_rps"]).replace("∞", "-"),
+            "limit": _limit(row["limited_by"]),
+        }
+        for row in source.trials.sort_values([*factors, "replicate"]).to_dict("records")
+    ]
+    return Table.of(SEARCHES_TABLE, rows, "searches", n=len(rows))
+
+
+def _limit(limited_by: str) -> str:
+    if limited_by == GENERATOR:
+        return _("could not be sent")
+    return listing([plain_name(column) for column in limited_by.split(", ")])
