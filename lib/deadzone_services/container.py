@@ -36,7 +36,7 @@ from deadzone.run.targets.limits.base import (
     as_cores,
     is_left_over,
 )
-from deadzone.run.targets.limits.inhabited import group_of
+from deadzone.run.targets.limits.cgroup_v1 import group_of
 from deadzone.run.targets.local import make_scratch
 from deadzone.run.targets.processes import below
 from deadzone.store.programs import answer_of, last_words

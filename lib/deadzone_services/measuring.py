@@ -27,8 +27,7 @@ from deadzone.run.targets.limits.base import THROTTLING, as_cores
 from deadzone.run.targets.local import LocalTarget
 from deadzone.run.targets.registry import make_target
 from deadzone.run.targets.undo_log import tell
-from deadzone.run.workloads.base import with_profiles
-from deadzone.run.workloads.program_files import program_files
+from deadzone.run.workloads.base import program_files, with_profiles
 from deadzone.store.provenance import IDENTITY
 from deadzone.study.service_specs import PYTHON
 from deadzone.study.target_specs import LocalTargetSpec

@@ -37,9 +37,15 @@ from deadzone.run.targets.limits.base import (
     group_name,
     start_ticks,
 )
-from deadzone.run.targets.limits.cgroup_v1 import CgroupV1, v1_homes
+from deadzone.run.targets.limits.cgroup_v1 import (
+    CgroupV1,
+    Group,
+    group_named,
+    group_of,
+    inhabitants,
+    v1_homes,
+)
 from deadzone.run.targets.limits.cgroup_v2 import UNIFIED, CgroupV2, own_v2_group
-from deadzone.run.targets.limits.inhabited import Group, group_named, group_of, inhabitants
 from deadzone.run.targets.processes import below, listening, names_of, waits_for_children
 from deadzone.run.targets.undo_log import UndoEntry, record_change, tell, undo
 from deadzone.study.coresident_specs import LIMITS, RECORDED, CoresidentSpec

@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from deadzone.run.sweep.neighbour_effect import NeighbourEffect
+from deadzone.run.trust import NeighbourEffect
 
 ENDED_WELL = {"status": "ok", "warmup": False, "responses": {}}
 

@@ -12,8 +12,7 @@ from deadzone.measurement import Command
 from deadzone.run.targets.account import ThreadAccount
 from deadzone.run.targets.limits.base import Counters
 from deadzone.run.targets.local import LocalTarget
-from deadzone.run.targets.schedstat import ThreadTime
-from deadzone.run.targets.taskstats import EndedThreads
+from deadzone.run.targets.schedstat import EndedThreads, ThreadTime
 from deadzone.store.table import ACCOUNT
 from deadzone.study.design import Treatment
 from deadzone.study.target_specs import LocalTargetSpec

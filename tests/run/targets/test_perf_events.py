@@ -8,9 +8,9 @@ import sys
 import pytest
 
 from deadzone.measurement import Command
-from deadzone.run.targets import perf_events
+from deadzone.run.targets import account
+from deadzone.run.targets.account import EVENTS, PerfEvents
 from deadzone.run.targets.local import LocalTarget
-from deadzone.run.targets.perf_events import EVENTS, PerfEvents
 from deadzone.study.design import Treatment
 from deadzone.study.target_specs import LocalTargetSpec
 
@@ -52,7 +52,7 @@ def test_without_permission_the_reason_is_told_and_nothing_else_is_missing(monke
     def refuses(event, pid):
         raise OSError(errno.EACCES, "perf_event_open")
 
-    monkeypatch.setattr(perf_events, "_opened", refuses)
+    monkeypatch.setattr(account, "_opened", refuses)
     told, _, facts = counted("pass")
     assert not EVENTS.keys() & told.keys() and "major_faults" in told
     assert {facts["account_refused"][name] for name in EVENTS} == {os.strerror(errno.EACCES)}
@@ -61,7 +61,7 @@ def test_without_permission_the_reason_is_told_and_nothing_else_is_missing(monke
 def test_a_counter_that_had_its_turn_for_a_part_of_the_time_is_scaled_up(monkeypatch):
     readings = iter([(100, 1000, 1000), (200, 2000, 1250), (200, 3000, 1250)])
     monkeypatch.setattr(
-        perf_events.os, "read", lambda file, n: perf_events.struct.pack("QQQ", *next(readings))
+        account.os, "read", lambda file, n: account.struct.pack("QQQ", *next(readings))
     )
     events = PerfEvents()
     events._files = {"cpu_cycles": 7}

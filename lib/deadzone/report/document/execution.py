@@ -231,8 +231,8 @@ def refuse_secrets(parameters: Mapping[str, Any]) -> None:
         is_named = any(word in lowered for word in SECRET_NAMES)
         if is_named or any(pattern.search(text) for pattern in SECRET_VALUES):
             raise ReportError(
-                f"The parameter {path!r} looks like a secret, and parameters are stored in the "
-                "executed notebook. Pass it in an environment variable."
+                f"The parameter {path.lstrip('.')!r} looks like a secret, and parameters are stored "
+                "in the executed notebook. Pass it in an environment variable."
             )
 
 
@@ -240,10 +240,7 @@ def _walk(value: Any, path: str) -> Iterator[tuple[str, str, Any]]:
     """Every entry within mappings and lists: its path, its own name, its value."""
     entries: list[tuple[str, str, Any]] = []
     if isinstance(value, Mapping):
-        entries = [
-            (f"{path}.{name}" if path else str(name), str(name), part)
-            for name, part in value.items()
-        ]
+        entries = [(f"{path}.{name}", str(name), part) for name, part in value.items()]
     elif isinstance(value, list | tuple):
         entries = [(f"{path}[{position}]", "", part) for position, part in enumerate(value)]
     for entry in entries:
@@ -256,8 +253,10 @@ def scrubbed(notebook: Any) -> Any:
     folders = machine_folders()
     cells = [_cell(cell, position, folders) for position, cell in enumerate(notebook["cells"])]
     parameters = dict(notebook["metadata"].get("papermill", {}).get("parameters", {}))
-    metadata: dict[str, Any] = {"papermill": {"parameters": without_paths(parameters, folders)}}
-    metadata["language_info"] = {"name": "python"}
+    metadata: dict[str, Any] = {
+        "papermill": {"parameters": without_paths(parameters, folders)},
+        "language_info": {"name": "python"},
+    }
     if "kernelspec" in notebook["metadata"]:  # how to open it
         metadata["kernelspec"] = notebook["metadata"]["kernelspec"]
     return {"cells": cells, "metadata": metadata, "nbformat": 4, "nbformat_minor": 5}
@@ -271,7 +270,8 @@ def _cell(cell: Any, position: int, folders: Mapping[str, str]) -> dict[str, Any
         "source": without_paths(cell["source"], folders),
     }
     if cell["cell_type"] == "code":
-        outputs = [dict(output) for output in cell.get("outputs", ()) if not _is_noise(output)]
+        # what libraries print to stderr is noise; what a report must say of its own it displays
+        outputs = [output for output in cell.get("outputs", ()) if output.get("name") != "stderr"]
         kept["outputs"] = [_steady(without_paths(output, folders)) for output in outputs]
         kept["execution_count"] = cell.get("execution_count")
     return kept
@@ -281,11 +281,6 @@ def _steady(output: dict[str, Any]) -> dict[str, Any]:
     """An output whose drawing has the same ids each time."""
     data = output.get("data", {})
     return {**output, "data": {**data, SVG: numbered(data[SVG])}} if SVG in data else output
-
-
-def _is_noise(output: Mapping[str, Any]) -> bool:
-    """What libraries print to stderr; what a report must say of its own it displays."""
-    return output.get("output_type") == "stream" and output.get("name") == "stderr"
 
 
 def machine_folders() -> dict[str, str]:

@@ -10,14 +10,13 @@ page, so that both say the same.
 
 import json
 import re
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from deadzone.errors import ReportError
 from deadzone.language.formats import spaced
 from deadzone.language.messages import _, speaking
-from deadzone.report.document.display import Block, Figure, Names, Notes, Paragraph, Prose
+from deadzone.report.document.display import Block, Figure, Names, Notes, Prose
 from deadzone.report.document.document import Document
 from deadzone.report.document.drawing import FAMILY, KOREAN, font_folder
 from deadzone.report.document.html import unbroken
@@ -61,25 +60,19 @@ def pdf(document: Document) -> bytes:
 def template_input(document: Document) -> str:
     """The document and its fonts as JSON."""
     with speaking(document.language):
-        values = document_values(document)
-    text = json.dumps(values, ensure_ascii=False)
-    fonts = [] if document.language == "ko" else [TEXT_FONT]
-    fonts += [FAMILY] if fonts == [] or KOREAN.search(text) else []
+        values = {
+            "title": _spaced(document.title.to_json()),
+            "lang": document.language,
+            "words": {
+                "figure": _("Figure {n}", n=""),
+                "table": _("Table {n}", n=""),
+                "page": _("Page {page} of {pages}", page="\ue001", pages="\ue002"),
+            },
+            "parts": [part_values(part, document.names) for part in document.parts],
+        }
+    is_korean = KOREAN.search(json.dumps(values, ensure_ascii=False))
+    fonts = [FAMILY] if document.language == "ko" else [TEXT_FONT, *([FAMILY] * bool(is_korean))]
     return json.dumps({**values, "fonts": fonts}, ensure_ascii=False)
-
-
-def document_values(document: Document) -> dict[str, Any]:
-    """What the template is told of a document, but for its fonts."""
-    return {
-        "title": _spaced(document.title.to_json()),
-        "lang": document.language,
-        "words": {
-            "figure": _("Figure {n}", n=""),
-            "table": _("Table {n}", n=""),
-            "page": _("Page {page} of {pages}", page="\ue001", pages="\ue002"),
-        },
-        "parts": [part_values(part, document.names) for part in document.parts],
-    }
 
 
 def part_values(part: Part, names: Names) -> dict[str, Any]:
@@ -91,7 +84,9 @@ def part_values(part: Part, names: Names) -> dict[str, Any]:
     values = {**_spaced(part.to_json()), "id": names.identity(part)}
     if isinstance(part, Prose):
         values["kind"] = Prose.kind
-        values["paragraphs"] = _claims(part.paragraphs, names)
+        values["paragraphs"] = [
+            {"text": unbroken(str(one)), "links": names.links(one)} for one in part.paragraphs
+        ]
     if isinstance(part, Notes):
         values["links"] = names.links(part)
     if isinstance(part, Figure):
@@ -117,10 +112,6 @@ def _spaced_node(node: dict[str, Any]) -> dict[str, Any]:
     """A node of Markdown, its sentences with thin spaces in their long numbers."""
     raw = node["raw"] if node["type"] in VERBATIM else spaced(node["raw"])
     return {**node, "raw": raw, "children": list(map(_spaced_node, node["children"]))}
-
-
-def _claims(paragraphs: Sequence[Paragraph], names: Names) -> list[dict[str, Any]]:
-    return [{"text": unbroken(str(one)), "links": names.links(one)} for one in paragraphs]
 
 
 def _plain_svg(svg: str) -> str:

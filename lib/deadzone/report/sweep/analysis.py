@@ -156,8 +156,7 @@ def analyse(
     options["anyway"] = anyway
     try:
         if source.analysed.empty:
-            n = len(source.trials)
-            raise PhaseError(_("None of the {n:count} trials ended well.", n=n))
+            raise PhaseError(_("None of the {n:count} trials ended well.", n=len(source.trials)))
         result = examined(seen, accept, source.fitted, **source.how)
     except PhaseError as error:
         findings = examine(seen, accept)

@@ -263,10 +263,9 @@ def settings_table(answer: Answer, advice: Recommendation, cores: float | None =
     """One row a setting: trials, estimate with its interval, how much worse than the best, and the
     verdict. cores: of the machine, where a larger limit is no choice."""
     frame = settings_frame(answer, advice, cores)
-    tied = int(advice.table["tied"].sum())
     caption = _(
         "{n} of {all} settings may be the best in {response}.",
-        n=tied,
+        n=int(advice.table["tied"].sum()),
         all=len(advice.table),
         response=plain_name(answer.response),
     )
@@ -316,8 +315,7 @@ def settings_figure(answer: Answer, advice: Recommendation, *, is_only: bool) ->
 def _draw_setting(
     answer: Answer, advice: Recommendation, ax: Any, at: int, index: int, row: pd.Series
 ) -> None:
-    trials = answer.trials[answer.trials["setting"] == index]
-    for flagged, part in trials.groupby("outlier"):
+    for flagged, part in answer.trials[answer.trials["setting"] == index].groupby("outlier"):
         spread = np.linspace(-0.16, 0.16, len(part)) if len(part) > 1 else np.zeros(1)
         ax.scatter(
             part["response"],
@@ -331,14 +329,12 @@ def _draw_setting(
             marker="D" if flagged else "o",
             label=say(N_("trial flagged as outlier") if flagged else N_("trial")),
         )
-    colour = RECOMMENDED_COLOUR if row["tied"] else MUTED
-    ends = np.array([[row["estimate"] - row["low"]], [row["high"] - row["estimate"]]])
     ax.errorbar(
         row["estimate"],
         at,
-        xerr=ends,
+        xerr=np.array([[row["estimate"] - row["low"]], [row["high"] - row["estimate"]]]),
         fmt="s" if row["tied"] else "o",
-        color=colour,
+        color=RECOMMENDED_COLOUR if row["tied"] else MUTED,
         markersize=6,
         capsize=4,
         zorder=4,

@@ -15,8 +15,8 @@ from deadzone.language.tabling import Layout
 from deadzone.report.document.display import Block, Claim, Prose, Table, Title, Verdict, section
 from deadzone.report.sweep import figures, prose, tables
 from deadzone.report.sweep.analysis import Analysis, all_there_is
-from deadzone.report.sweep.applied import applied
 from deadzone.report.sweep.claims import claims_section
+from deadzone.report.sweep.recommended import applied
 from deadzone.report.sweep.regression_check import regression_check
 from deadzone.report.sweep.trials import Source
 from deadzone.store.run import RunFolder

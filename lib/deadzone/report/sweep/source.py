@@ -194,13 +194,11 @@ def _of_limits(study: Study, trials: pd.DataFrame, provenance: dict[str, Any]) -
     if mechanism == "emulated":
         fixed = getattr(study.target, "cpu_limit", NONE)
         return emulation_doubts(trials, fixed, provenance.get("cores_usable"))
-    if mechanism != "affinity":
-        return []
     affinity = _(
         "The CPU limit was put in force by affinity: the program saw fewer cores instead of a "
         "quota, so nothing was throttled. A quota, as in a container, may behave differently."
     )
-    return [affinity]
+    return [affinity] if mechanism == "affinity" else []
 
 
 def _untrusted_levels(trials: pd.DataFrame, knob: str) -> list[Message]:
@@ -295,13 +293,12 @@ def emulation_doubts(trials: pd.DataFrame, limit: Level, cores: int | None) -> l
         )
     ]
     if over.any():
-        most = percent(share[over].max())
         sentences.append(
             _(
                 "It could not be held to {limits}: there it used up to {most} of its limit, as "
                 "programs of very many short processes can. Do not rely on the results there.",
                 limits=_named(limits[over]),
-                most=most,
+                most=percent(share[over].max()),
             )
         )
     if cores and (limits > cores).any():

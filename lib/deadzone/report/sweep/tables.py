@@ -89,8 +89,7 @@ def left_out(source: Source) -> list[Table]:
         if rows.empty:
             continue
         said = rows[reason].fillna("") if reason in rows else ""
-        status = rows.get("status", "")
-        named = {"level": rows[source.knob], "status": status, "reason": said}
+        named = {"level": rows[source.knob], "status": rows.get("status", ""), "reason": said}
         alike = rows.assign(**named).astype(dict.fromkeys((*named, "trial"), str))
         grouped = alike.groupby([*named], sort=False)["trial"]
         shown = grouped.agg(count="size", numbers=lambda trials: listing([*trials])).reset_index()

@@ -41,8 +41,7 @@ class TrialTimes:
 
     def typical_s(self, trial: PlannedTrial) -> float:
         """Time that one attempt at a trial takes [s]; 0 before anything was measured."""
-        others = self._typical.values() or (0.0,)
-        return self._typical.get(trial.treatment.label(), fmean(others))
+        return self._typical.get(trial.treatment.label(), fmean(self._typical.values() or (0.0,)))
 
     def further_s(self, n_trials: int) -> float | None:
         """Time that so many further trials take [s], each treatment as often as any other; None

@@ -36,8 +36,7 @@ def planned(study: Study, folder: Path) -> Plan:
 
     folder: relative paths in the study start there. Raises StudyError.
     """
-    rehearsal = study.design.rehearsal is not False
-    design = study.design.model_copy(update={"rehearsal": rehearsal})
+    design = study.design.model_copy(update={"rehearsal": study.design.rehearsal is not False})
     resolved = resolve(study.model_copy(update={"design": design}), usable_cores())
     if further := packs.kind_of("workloads", study.workload.kind).resolve:
         resolved = packs.load(further)(resolved)

@@ -23,14 +23,13 @@ from deadzone.measurement import Interference, Measurement
 from deadzone.run.sweep.failing import FAILURES_IN_A_ROW, Failures
 from deadzone.run.sweep.forecast import TrialTimes, ahead, remaining
 from deadzone.run.sweep.measuring import Measuring
-from deadzone.run.sweep.neighbour_effect import HARMLESS, NeighbourEffect
 from deadzone.run.sweep.parallel import in_parallel
 from deadzone.run.sweep.printed import printed_counts
 from deadzone.run.sweep.progress import Progress
 from deadzone.run.targets.base import Surroundings
 from deadzone.run.targets.interrupts import interrupts_later
 from deadzone.run.targets.registry import take_back
-from deadzone.run.trust import doubts, foreign_cpu
+from deadzone.run.trust import HARMLESS, NeighbourEffect, doubts, foreign_cpu
 from deadzone.run.workloads.base import Outcome
 from deadzone.store.provenance import IDENTITY, workload_changes
 from deadzone.store.run import LOGS, RunFolder, finished_trials
@@ -206,8 +205,7 @@ class _Sweep:
 
     def __init__(self, plan: Plan, run: RunFolder, progress: Progress, judge: Judge | None) -> None:
         self._plan, self._run, self._progress = plan, run, progress
-        rehearses = plan.design.rehearsal and not run.journal_file.exists()
-        self._judge = judge if rehearses else None
+        self._judge = judge if plan.design.rehearsal and not run.journal_file.exists() else None
         self._times = TrialTimes(plan.design.cooldown_s)
         self._harm, self._harmless_noted = NeighbourEffect(plan.study.response.name), False
         self._attempts: dict[int, int] = {}

@@ -101,8 +101,7 @@ class OtherProcesses:
             for (pid, _), process in now.items()
             if (process.parent, process.name) == (0, KERNEL)
         }
-        own = {*_family(os.getpid(), now), *spare, *kernel}
-        self._workers = _used(self._last, now, own)
+        self._workers = _used(self._last, now, {*_family(os.getpid(), now), *spare, *kernel})
         used = {name: sum(s for s, _ in each) for name, each in self._workers.items()}
         largest = sorted(used.items(), key=lambda pair: -pair[1])[:MOST_NAMED]
         shares = ((name, seconds / elapsed) for name, seconds in largest)

@@ -49,11 +49,8 @@ class Answering:
         self._who = who
         self._process = Popen(argv, stdin=PIPE, stdout=PIPE, stderr=PIPE, start_new_session=True)
         assert self._process.stdin and self._process.stdout and self._process.stderr
-        self._in, self._out, self._err = (
-            self._process.stdin,
-            self._process.stdout,
-            self._process.stderr,
-        )
+        self._in, self._out = self._process.stdin, self._process.stdout
+        self._err = self._process.stderr
         self._buffer = b""
         self.pid = self._process.pid
 
@@ -71,10 +68,8 @@ class Answering:
 
     def hear(self) -> dict[str, Any]:
         """What it says next. Raises TargetError where it has ended, or says nothing."""
-        poll = select.poll()
-        poll.register(self._out, select.POLLIN | select.POLLHUP)
         while b"\n" not in self._buffer:
-            if not poll.poll(ANSWER_TIMEOUT_S * 1000):
+            if not _readable(ANSWER_TIMEOUT_S, self._out.fileno()):
                 raise TargetError(f"{self._who} did not answer within {ANSWER_TIMEOUT_S:g} s.")
             piece = os.read(self._out.fileno(), 65536)
             if not piece:
@@ -181,10 +176,7 @@ class Gate:
     def waits(self, watch: int, within_s: float) -> bool:
         """Wait until the program says something or ends; False if it did neither. watch: a
         descriptor that tells of its end."""
-        poll = select.poll()
-        for descriptor in (self._said, watch):
-            poll.register(descriptor, select.POLLIN)
-        return bool(poll.poll(max(0.0, within_s) * 1000))
+        return _readable(within_s, self._said, watch)
 
     def hear(self) -> dict[str, float]:
         """What the program said, a line that a pipe takes as one; empty where it said nothing."""
@@ -405,9 +397,15 @@ class Launcher:
 
 def _ends(watch: int, within_s: float = 0.0) -> bool:
     """Whether a program ends within so long [s]. watch: a descriptor that tells of its end."""
+    return _readable(within_s, watch)
+
+
+def _readable(within_s: float, *descriptors: int) -> bool:
+    """Whether one of some descriptors can be read, or is closed, within so long [s]."""
     poll = select.poll()
-    poll.register(watch, select.POLLIN)
-    return bool(poll.poll(max(0.0, within_s * 1000)))
+    for descriptor in descriptors:
+        poll.register(descriptor, select.POLLIN)
+    return bool(poll.poll(max(0.0, within_s) * 1000))
 
 
 def _wait(is_over: Callable[[float], bool], since: float, timeout_s: float, reader: Reader) -> bool:
@@ -415,8 +413,7 @@ def _wait(is_over: Callable[[float], bool], since: float, timeout_s: float, read
     so long at most [s]."""
     ticks = 1
     while True:
-        due = since + min(ticks * reader.tick_s, timeout_s)
-        if is_over(due - time.monotonic()):
+        if is_over(since + min(ticks * reader.tick_s, timeout_s) - time.monotonic()):
             return True
         elapsed = time.monotonic() - since
         if elapsed >= timeout_s:

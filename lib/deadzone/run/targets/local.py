@@ -158,8 +158,7 @@ class LocalTarget(Target):
 
     def prepare(self, treatment: Treatment) -> None:
         """Put the treatment's limits in force, or the target's own where a limit is no factor."""
-        level = treatment.levels.get("cpu_limit", self._spec.cpu_limit)
-        self._cores = as_cores(level)
+        self._cores = as_cores(treatment.levels.get("cpu_limit", self._spec.cpu_limit))
         self._mechanism.set_cpu_limit(self._cores)
         memory = treatment.levels.get("memory_limit", self._spec.memory_limit)
         if memory != self._memory_limit:
@@ -206,8 +205,7 @@ class LocalTarget(Target):
 
         def read(beside_s: float) -> tuple[Counters, interference.MachineReading, float]:
             counted, machine = mechanism.read(), interference.read_machine()
-            own_s = interference.harness_cpu_s() + counted.overhead_s + beside_s
-            return counted, machine, own_s
+            return counted, machine, interference.harness_cpu_s() + counted.overhead_s + beside_s
 
         def there() -> tuple[int, ...]:
             """What lives on as a trial begins or ends: of a program that says when, the program."""

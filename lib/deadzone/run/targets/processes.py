@@ -132,9 +132,8 @@ def names_of(pid: int) -> tuple[str, ...]:
     """What a process is called: by the kernel, and by its program; empty for one of the kernel's
     own, or that is gone."""
     try:
-        process = psutil.Process(pid)
         arguments, own = (
-            process.cmdline(),
+            psutil.Process(pid).cmdline(),
             Path(f"/proc/{pid}/comm").read_text(errors="replace").strip(),
         )
     except (psutil.Error, OSError):

@@ -193,8 +193,7 @@ def _await_systemd(scope: Path) -> None:
 def _groups() -> Iterator[Path]:
     """Groups anywhere in the hierarchies, for the killed run may have been in another session than
     this one."""
-    roots = {*v1_mounts().values(), v2_mount()} - {None}
-    for root in roots:
+    for root in {*v1_mounts().values(), v2_mount()} - {None}:
         for folder, below, _ in os.walk(str(root)):
             yield from (Path(folder) / name for name in below if name.startswith(GROUP_PREFIX))
 

@@ -5,10 +5,13 @@ The place is this machine, or a container elsewhere. A workload that can run els
 place, and does all work on files through it.
 """
 
+import hashlib
+import os
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import product
 from pathlib import Path
 from subprocess import CompletedProcess, TimeoutExpired
 from typing import Any
@@ -17,7 +20,7 @@ from deadzone.errors import SaidAs, WorkloadError
 from deadzone.measurement import Command, HistogramSlice, Measurement, ProfileFile, Sample, Status
 from deadzone.run.workloads.left import LeftRunning
 from deadzone.store.programs import ended
-from deadzone.study.levels import Level
+from deadzone.study.levels import Level, fill, placed
 from deadzone.study.masking import masked
 
 
@@ -175,3 +178,58 @@ def fresh_folder(folder: Path) -> Path:
     with SaidAs(WorkloadError, "No folder for what a trial writes can be made", names_file=True):
         folder.mkdir(parents=True)
     return folder
+
+
+SOURCES = (".py", ".sh", ".js", ".mjs", ".rb", ".pl", ".php", ".lua", ".r", ".jl", ".jar", ".sql")
+"""Endings of files that an interpreter runs."""
+
+BEGINNINGS = (b"#!", b"\x7fELF")
+"""How files begin that are programs. Other files that a command line names may be written by its
+trials."""
+
+SHOWN = 12
+"""So much of a checksum tells two programs apart [digits]."""
+
+
+def sha256_of(path: Path | str) -> str:
+    """Checksum of a file, in hexadecimal."""
+    with Path(path).open("rb") as handle:
+        return hashlib.file_digest(handle, "sha256").hexdigest()
+
+
+def program_files(
+    lines: Iterable[Sequence[str] | None],
+    cwd: Path | None = None,
+    treatments: Iterable[Mapping[str, Level]] = ({},),
+) -> dict[str, str]:
+    """Checksums of the programs of command lines and of the scripts in them, by the words that name
+    them; of what is there before a trial.
+
+    cwd: where relative paths start. treatments: the values of placeholders.
+    """
+    cwd, named = cwd or Path(), dict[str, str | None]()
+    for values, line in product(treatments, filter(None, lines)):
+        words = [fill(word, values) for word in line if placed([word]) <= values.keys()]
+        for place, word in enumerate(words):
+            path = str(cwd / word) if place or "/" in word else word
+            if place and words[place - 1] == "-m":
+                named[word] = _module(cwd / word.replace(".", "/"))
+            elif word not in named:
+                named[word] = _script(path) if place else shutil.which(path)
+    return {f"file {word}": sha256_of(path)[:SHOWN] for word, path in named.items() if path}
+
+
+def _module(path: Path) -> str | None:
+    """The file that `python -m` runs of a module beside the study; None of one that is
+    installed."""
+    files = (path.with_suffix(".py"), path / "__main__.py")
+    return next((str(file) for file in files if file.is_file()), None)
+
+
+def _script(path: str) -> str | None:
+    """The path of a file that an interpreter, or the machine, runs; None of anything else."""
+    if not os.path.isfile(path) or not os.access(path, os.R_OK):  # noqa: PTH113 (any text may stand here)
+        return None
+    with Path(path).open("rb") as handle:
+        is_program = path.lower().endswith(SOURCES) or handle.read(4).startswith(BEGINNINGS)
+    return path if is_program else None

@@ -19,10 +19,10 @@ from deadzone.run.workloads.base import (
     Outcome,
     Place,
     Workload,
+    program_files,
     run_unmeasured,
 )
 from deadzone.run.workloads.left import listed
-from deadzone.run.workloads.program_files import program_files
 from deadzone.store.imports.registry import RESPONSES, printed_by, reader_of
 from deadzone.store.programs import program_version
 from deadzone.study.levels import Level, check_once, check_placeholders, fill, placed, placeholders

@@ -15,8 +15,7 @@ from typing import Any
 from deadzone.errors import SaidAs, WorkloadError
 from deadzone.measurement import Command, Measurement
 from deadzone.places import cache_folder
-from deadzone.run.workloads.base import Outcome, Place, Workload
-from deadzone.run.workloads.program_files import SHOWN, program_files, sha256_of
+from deadzone.run.workloads.base import SHOWN, Outcome, Place, Workload, program_files, sha256_of
 from deadzone.store.programs import answer_of, program_version
 from deadzone.study.levels import AUTO, NONE, Level, format_level
 from deadzone.study.workload_spec import ClipSpec

@@ -9,10 +9,9 @@ were started in; sudo closes files.
 from __future__ import annotations
 
 import os
-import signal
 import time
 import uuid
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -29,8 +28,7 @@ ENDS_WITHIN_S, LOOK_AGAIN_S = 5.0, 0.05
 MOST_NAMED = 3
 """So many processes are named in a message."""
 
-Processes = Mapping[int, int]
-"""Process ids, each with the time of its start in clock ticks since boot."""
+Processes = Collection[psutil.Process]
 
 
 class LeftRunning:
@@ -38,28 +36,22 @@ class LeftRunning:
 
     def __init__(self) -> None:
         self._mark = uuid.uuid4().hex
-        self._before: dict[int, tuple[int | None, str]] = {}
+        self._before: dict[psutil.Process, str] = {}
 
     @contextmanager
     def inherited(self) -> Iterator[tuple[dict[str, str], int]]:
         """The environment of an unmeasured program, and a file that it is to keep open."""
-        self._before = self._before or {
-            pid: (start_ticks(pid), _name(pid)) for pid in psutil.pids()
-        }
+        self._before = self._before or {one: _name(one) for one in psutil.process_iter()}
         file = os.memfd_create(self._mark)
         try:
             yield {**os.environ, VARIABLE: self._mark}, file
         finally:
             os.close(file)
 
-    def processes(self) -> Processes:
+    def processes(self) -> list[psutil.Process]:
         """Those that run now, by what they inherited."""
-        starts: dict[int, int] = {}
-        for pid in psutil.pids() if self._before else ():
-            ticks = start_ticks(pid)
-            if ticks and self._before.get(pid, (None,))[0] != ticks and self._inherited_by(pid):
-                starts[pid] = ticks
-        return starts
+        there = psutil.process_iter() if self._before else ()
+        return [one for one in there if one not in self._before and self._inherited_by(one.pid)]
 
     def _inherited_by(self, pid: int) -> bool:
         """Whether a process that is not this one has the variable or the file."""
@@ -77,10 +69,10 @@ class LeftRunning:
         One that took the place of a process of the same name, which was up before the sweep and is
         gone, such as a server that was started again, is left running, and said.
         """
-        ran_before = {name for pid, (ticks, name) in self._before.items() if _gone(pid, ticks)}
+        ran_before = {name for process, name in self._before.items() if not _runs(process)}
         left = self.processes()
-        kept = {pid: ticks for pid, ticks in left.items() if _name(pid) in ran_before}
-        ours = {pid: ticks for pid, ticks in left.items() if pid not in kept}
+        kept = [process for process in left if _name(process) in ran_before]
+        ours = [process for process in left if process not in kept]
         parts = [f"left {named(kept)} running, as before the sweep"] if kept else []
         parts += [f"left {named(ours)} running, which was ended"] if ours else []
         _end(ours)
@@ -88,14 +80,16 @@ class LeftRunning:
 
 
 def listed(processes: Processes) -> str:
-    """Processes as a column has them: `redis-server 4711@98765`, by their ids."""
-    each = ((_name(pid).replace(",", " "), pid, processes[pid]) for pid in sorted(processes))
-    return ", ".join(f"{name} {pid}@{ticks}" for name, pid, ticks in each)
+    """Processes as a column has them: `redis-server 4711@98765`, by their ids, with the time of
+    their start in clock ticks since boot."""
+    return ", ".join(
+        f"{_name(one).replace(',', ' ')} {one.pid}@{start_ticks(one.pid)}" for one in processes
+    )
 
 
 def named(processes: Processes) -> str:
     """Processes in a sentence: `redis-server (4711)`."""
-    shown = [f"{_name(pid)} ({pid})" for pid in [*processes][:MOST_NAMED]]
+    shown = [f"{_name(one)} ({one.pid})" for one in [*processes][:MOST_NAMED]]
     return ", ".join(shown) + (" and others" if len(processes) > MOST_NAMED else "")
 
 
@@ -105,31 +99,24 @@ def _target(file: Path) -> str:
     return ""
 
 
-def _name(pid: int) -> str:
-    return next(iter(names_of(pid)), "")
+def _name(process: psutil.Process) -> str:
+    return next(iter(names_of(process.pid)), "")
 
 
-def _gone(pid: int, ticks: int | None) -> bool:
-    return start_ticks(pid) != ticks
+def _runs(process: psutil.Process) -> bool:
+    with suppress(psutil.Error):
+        return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
+    return False
 
 
 def _end(processes: Processes) -> None:
     """SIGTERM, and SIGKILL for those that do not end."""
+    for process in processes:
+        with suppress(psutil.Error):
+            process.terminate()
     until_s = time.monotonic() + ENDS_WITHIN_S
-    _signal(processes, signal.SIGTERM)
-    while any(not _gone(*process) for process in processes.items()):
-        if time.monotonic() > until_s:
-            _signal(processes, signal.SIGKILL)
-            return
+    while any(map(_runs, processes)) and time.monotonic() < until_s:
         time.sleep(LOOK_AGAIN_S)
-
-
-def _signal(processes: Processes, number: int) -> None:
-    for pid, ticks in processes.items():
-        with suppress(OSError):
-            handle = os.pidfd_open(pid)
-            try:
-                if not _gone(pid, ticks):
-                    signal.pidfd_send_signal(handle, number)
-            finally:
-                os.close(handle)
+    for process in filter(_runs, processes):
+        with suppress(psutil.Error):
+            process.kill()

@@ -28,6 +28,5 @@ def make_workload(
             from deadzone.run.workloads.python import PythonWorkload
 
             return PythonWorkload(spec)
-    make = packs.load(packs.kind_of("workloads", spec.kind).make)
-    made: Workload = make(spec, folder, levels)
+    made: Workload = packs.load(packs.kind_of("workloads", spec.kind).make)(spec, folder, levels)
     return made
