@@ -102,7 +102,9 @@ def document_of(
     """
     words, cells = _headed(notebook.cells)
     chapters = _with_content([_chapter(guide, cell) for guide, cell in _paired(cells)])
-    parts = [part for chapter in _in_order(chapters) for part in chapter.parts]
+    # the verdict first, appendices last
+    in_order = sorted(chapters, key=lambda chapter: chapter.place)
+    parts = [part for chapter in in_order for part in chapter.parts]
     title = next((part for part in parts if isinstance(part, Title)), None)
     verdict = next((part for part in parts if isinstance(part, Verdict)), None)
     title = title or (
@@ -219,11 +221,6 @@ def _with_content(chapters: Sequence[_Chapter]) -> list[_Chapter]:
 def _is_stated(cell: Any) -> bool:
     """Whether there is a cell, and it is part of the report."""
     return cell is not None and NOTEBOOK_ONLY not in cell["metadata"].get("tags", [])
-
-
-def _in_order(chapters: Sequence[_Chapter]) -> list[_Chapter]:
-    """The verdict first, appendices last."""
-    return sorted(chapters, key=lambda chapter: chapter.place)
 
 
 def _parameters(notebook: Any) -> list[Part]:

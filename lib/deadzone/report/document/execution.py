@@ -231,8 +231,8 @@ def refuse_secrets(parameters: Mapping[str, Any]) -> None:
         is_named = any(word in lowered for word in SECRET_NAMES)
         if is_named or any(pattern.search(text) for pattern in SECRET_VALUES):
             raise ReportError(
-                f"The parameter {path.lstrip('.')!r} looks like a secret, and parameters are stored "
-                "in the executed notebook. Pass it in an environment variable."
+                f"The parameter {path.lstrip('.')!r} looks like a secret, and parameters are "
+                "stored in the executed notebook. Pass it in an environment variable."
             )
 
 

@@ -6,7 +6,6 @@ own rule.
 """
 
 import re
-from collections.abc import Callable
 from importlib import import_module
 from typing import Any
 
@@ -91,7 +90,8 @@ def table_of(frame: pd.DataFrame) -> Table:
             texts = pandas.format_array(column.to_numpy(), None)
         texts = [" ".join(text.split()) for text in texts]
         cells.append(_column(head, texts if half == n else [*texts[:half], CUT, *texts[half:]]))
-    heads = _apart(heads)
+    # `Table` needs heads of which no two are alike: a repeated one ends in blanks of no width
+    heads = [head + "\u200b" * heads[:i].count(head) for i, head in enumerate(heads)]
     numeric = [head for head, texts in zip(heads, cells, strict=True) if _is_numeric(texts)]
     caption = "" if half == n else f"({n} rows × {frame.shape[1]} columns)"
     return Table(heads, list(map(list, zip(*cells, strict=True))), caption, numeric)
@@ -132,26 +132,14 @@ def _column(head: str, cells: list[str]) -> list[str]:
     parts = [ROUNDED_TO_ZERO.sub("", cell) for cell in parts]
     if not _is_numeric(parts):
         return parts
-    if bounded := _bounded(head):
+    if PROBABILITY.fullmatch(head) or P_VALUE.fullmatch(head):
+        bounded = probability if PROBABILITY.fullmatch(head) else p_value
         return [bounded(float(cell)) if SHARE.fullmatch(cell) else cell for cell in parts]
     if all(cell.endswith(".0") for cell in parts if cell not in (NO_VALUE, CUT)):
         parts = [cell.removesuffix(".0") for cell in parts]
     return [LONG_NUMBER.sub(lambda match: f"{int(match[0]):,}", cell) for cell in parts]
 
 
-def _bounded(head: str) -> Callable[[float], str] | None:
-    """How the column of a head is written, if it is one of probabilities."""
-    if PROBABILITY.fullmatch(head):
-        return probability
-    return p_value if P_VALUE.fullmatch(head) else None
-
-
 def _is_numeric(cells: list[str]) -> bool:
     parts = [cell for cell in cells if cell != NO_VALUE]
     return bool(parts) and all(NUMBER.fullmatch(cell) for cell in parts)
-
-
-def _apart(heads: list[str]) -> list[str]:
-    """Heads of which no two are alike, as `Table` needs them: a repeated one ends in blanks of no
-    width."""
-    return [head + "\u200b" * heads[:i].count(head) for i, head in enumerate(heads)]

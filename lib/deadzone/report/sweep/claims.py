@@ -102,11 +102,6 @@ def claims_table(judged: Sequence[ClaimVerdict]) -> Table:
     return Table.of(CLAIMS_TABLE, rows, "claims", n=len(judged), **counts)
 
 
-def verdict_name(verdict: Verdict) -> str:
-    """A verdict in words."""
-    return say(VERDICT_NAMES[verdict])
-
-
 def claims_section(
     source: Source, analysis: Analysis | None = None, further: Sequence[object] = ()
 ) -> list[Block]:
@@ -118,5 +113,5 @@ def claims_section(
 
 def line(verdict: ClaimVerdict) -> str:
     """A claim, its verdict and its figures in a line of a terminal."""
-    named, claim, found = verdict_name(verdict.verdict), verdict.claim, verdict.found
+    named, claim, found = say(VERDICT_NAMES[verdict.verdict]), verdict.claim, verdict.found
     return _("{verdict}: {claim}. {found}", verdict=named, claim=claim, found=found)

@@ -18,7 +18,6 @@ from deadzone.report.document.display import (
     Verdict,
 )
 from deadzone.report.sweep.analysis import Analysis, Slice
-from deadzone.report.sweep.tables import fit_in_words
 from deadzone.report.sweep.trials import Source
 from deadzone.store.run import RunFolder
 
@@ -110,7 +109,7 @@ def limiting(s: Slice) -> list[Claim]:
     for number, row in enumerate(phase_rows(s.model)):
         told = limits(s.why, number) if s.why else row["meaning"]
         text = _("{start} to {stop} ({phase}): {told}.", told=told, **row)
-        claims.append(Claim(text, (_row_of(s, number + 1),)))
+        claims.append(Claim(text, (Evidence(f"{s.anchor('phases')}-{number + 1}"),)))
     return claims
 
 
@@ -126,11 +125,6 @@ def _evidence_of_advice(analysis: Analysis) -> tuple[Evidence, ...]:
     return (*evidence, Evidence(f"settings{row}"), RAW, Evidence(REPRODUCE, _("the command")))
 
 
-def below_the_phases(s: Slice) -> Prose:
-    """What a fit rests on, and whether there are thresholds at all."""
-    return Prose((fit_in_words(s.model), *shape_in_words(s)))
-
-
 def shape_in_words(s: Slice) -> list[Claim]:
     """Whether there are thresholds at all."""
     told = shape(s.model)
@@ -141,11 +135,6 @@ def why_in_words(s: Slice) -> list[Claim]:
     """Why each phase is what it is, where the trials carry an account of time."""
     why = [*sentences(s.why), *no_cause(s.source.analysed, s.model)]
     return [Claim(sentence, (Evidence(s.anchor("phases")), RAW)) for sentence in why]
-
-
-def _row_of(s: Slice, position: int) -> Evidence:
-    """The row of a phase in the table of phases. position: 1 for the first."""
-    return Evidence(f"{s.anchor('phases')}-{position}")
 
 
 def notes(analysis: Analysis) -> Prose | None:

@@ -156,7 +156,8 @@ def commands(study: Study, levels: Mapping[str, Level]) -> Iterator[str]:
     if limits:
         properties = [part for limit in limits for part in ("-p", limit)]
         yield " ".join([shlex.join(["systemd-run", "--scope", *properties]), command or "COMMAND"])
-    elif command and _is_taken(study, levels, command):
+    # a command that no level of a factor changes sets nothing
+    elif command and command != _command(study, dict.fromkeys(levels, NONE)):
         yield command
     engine = getattr(study.target, "engine", None)  # of a target that is a container
     if engine and (options := _limits(levels, UPDATES)):
@@ -181,21 +182,13 @@ def _command(study: Study, levels: Mapping[str, Level]) -> str:
     return ""
 
 
-def _is_taken(study: Study, levels: Mapping[str, Level], command: str) -> bool:
-    """Whether a command differs by a level of a factor: else it sets nothing."""
-    return command != _command(study, dict.fromkeys(levels, NONE))
-
-
 def _line(env: Mapping[str, str], argv: Sequence[str], levels: Mapping[str, Level]) -> str:
-    variables = [f"{name}={shlex.quote(text)}" for name, text in _set(env, levels)]
+    variables = [
+        f"{name}={shlex.quote(*_filled([template], levels))}"
+        for name, template in env.items()
+        if {*placeholders(template)} & {*levels}  # those that a factor sets
+    ]
     return " ".join([*variables, shlex.join(_filled(argv, levels))])
-
-
-def _set(env: Mapping[str, str], levels: Mapping[str, Level]) -> Iterator[tuple[str, str]]:
-    """The environment variables that a factor sets."""
-    for name, template in env.items():
-        if {*placeholders(template)} & {*levels}:
-            yield name, _filled([template], levels)[0]
 
 
 def _filled(templates: Sequence[str], levels: Mapping[str, Level]) -> list[str]:

@@ -96,7 +96,7 @@ class SweepReport:
                 for s in self.analysis
                 for block in (
                     tables.phases_table(s.model, identity=s.anchor("phases"), name=s.name),
-                    prose.below_the_phases(s),
+                    Prose((tables.fit_in_words(s.model), *prose.shape_in_words(s))),
                 )
             ]
         answer = self.analysis.answer

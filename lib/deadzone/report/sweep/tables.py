@@ -74,10 +74,6 @@ def outliers_table(s: Slice) -> Table | None:
     return Table.shown(summarise(s.model, s.advice).sections[-1], s.anchor("outliers"), caption)
 
 
-def _labels(of: Source) -> dict[str, str]:
-    return {"knob_label": axis_label(of.knob), "response_label": axis_label(of.response)}
-
-
 def left_out(source: Source) -> list[Table]:
     """The trials that were disturbed, and those that failed, timed out or were killed, one row for
     those alike at a level; no table where there are none."""
@@ -94,8 +90,8 @@ def left_out(source: Source) -> list[Table]:
         grouped = alike.groupby([*named], sort=False)["trial"]
         shown = grouped.agg(count="size", numbers=lambda trials: listing([*trials])).reset_index()
         told = say(text, n=len(rows), all=len(source.trials))
-        cells, words = shown.to_dict("records"), _labels(source)
-        tables.append(Table.of(LEFT_OUT_TABLE, cells, identity, told=told, **words))
+        cells, label = shown.to_dict("records"), axis_label(source.knob)
+        tables.append(Table.of(LEFT_OUT_TABLE, cells, identity, told=told, knob_label=label))
     return tables
 
 

@@ -303,14 +303,19 @@ class _Sweep:
             self._attempts[trial.trial] = attempt
             if again:
                 self._again.append(trial)
-                self._tell_repeat(trial, masked((*lost, *reasons)[0]))
+                self.repeats += 1
+                if self.repeats == 1:  # beside a busy neighbour nearly every trial is repeated
+                    why = masked((*lost, *reasons)[0])
+                    self._progress.note(
+                        f"trial {trial.trial} is repeated: {why}; more are counted at the end"
+                    )
             self._losses = self._losses + 1 if lost else 0
             if self._losses >= FAILURES_IN_A_ROW and not worker.is_one_of_many:
                 raise SweepError(
                     f"The last {self._losses} trials were lost, the last one with: "
                     f"{masked('; '.join(lost))}. The sweep was stopped."
                 )
-            self._take_account(trial, record, measured, outcome)
+            self._take_account(record, measured, outcome)
 
     def _tell_rehearsal(self) -> None:
         """What both ends of the range showed, as soon as they have been tried. Raises SweepError
@@ -318,7 +323,7 @@ class _Sweep:
         if not (judge := self._judge):
             return
         tried = {Treatment(record["levels"]).label() for record in self._run.records()}
-        if not {end.label() for end in self._plan.ends} <= tried:
+        if any(end.label() not in tried for end in self._plan.ends):
             return
         self._judge = None
         with interrupts_later():
@@ -361,11 +366,7 @@ class _Sweep:
         return True
 
     def _take_account(
-        self,
-        trial: PlannedTrial,
-        record: Mapping[str, Any],
-        measured: Measurement,
-        outcome: Outcome,
+        self, record: Mapping[str, Any], measured: Measurement, outcome: Outcome
     ) -> None:
         """Look at what an attempt printed and whether it failed. Raises StudyError where nothing
         can be read, SweepError where no trial ends well any more."""
@@ -380,14 +381,6 @@ class _Sweep:
             self._done += 1
             if sentence := self._failures.add(record, printed):
                 self._progress.note(sentence)
-
-    def _tell_repeat(self, trial: PlannedTrial, reason: str) -> None:
-        """Beside a busy neighbour nearly every trial is repeated: the first one says all there is
-        to say."""
-        self.repeats += 1
-        if self.repeats == 1:
-            sentence = f"trial {trial.trial} is repeated: {reason}; more are counted at the end"
-            self._progress.note(sentence)
 
 
 def trial_record(

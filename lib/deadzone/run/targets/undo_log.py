@@ -159,8 +159,9 @@ STATE_VARIABLE = "XDG_STATE_HOME"
 def find_leftovers() -> list[Path]:
     """Control groups and scratch folders whose maker no longer lives."""
     homes = {Path(tempfile.gettempdir()), Path("/dev/shm")}
-    made = (*_groups(), *(path for home in homes for path in _folders_in(home)))
-    return sorted(path for path in made if is_left_over(path.name))
+    scratch = (path for home in homes for path in home.glob(f"{GROUP_PREFIX}*"))
+    folders = (path for path in scratch if path.is_dir() and not path.is_symlink())
+    return sorted(path for path in (*_groups(), *folders) if is_left_over(path.name))
 
 
 def remove_leftovers() -> list[Path]:
@@ -196,12 +197,6 @@ def _groups() -> Iterator[Path]:
     for root in {*v1_mounts().values(), v2_mount()} - {None}:
         for folder, below, _ in os.walk(str(root)):
             yield from (Path(folder) / name for name in below if name.startswith(GROUP_PREFIX))
-
-
-def _folders_in(home: Path) -> list[Path]:
-    return [
-        path for path in home.glob(f"{GROUP_PREFIX}*") if path.is_dir() and not path.is_symlink()
-    ]
 
 
 def state_folder(name: str) -> Path:

@@ -51,8 +51,12 @@ class Clip:
 
     def facts(self) -> dict[str, Any]:
         """What it is, for the provenance."""
-        facts = {"clip": self.path.name, "clip_sha256": self.sha256}
-        return {**facts, "clip_frames": self.frames, "clip_duration_s": self.duration_s}
+        return {
+            "clip": self.path.name,
+            "clip_sha256": self.sha256,
+            "clip_frames": self.frames,
+            "clip_duration_s": self.duration_s,
+        }
 
 
 def generated_clip(ffmpeg: str, spec: ClipSpec) -> Clip:
@@ -129,8 +133,11 @@ class FfmpegWorkload(Workload):
         inside = "ffmpeg" if self._spec.program == BUNDLED else self._spec.program
         self._ffmpeg = here if self._place.is_here else inside
         self._clip = generated_clip(here, self._spec.clip)
-        version = program_version((here, "-version")) if self._place.is_here else None
-        return {"program": "ffmpeg", "program_version": version, **self._clip.facts()}
+        return {
+            "program": "ffmpeg",
+            "program_version": program_version((here, "-version")) if self._place.is_here else None,
+            **self._clip.facts(),
+        }
 
     def identity(self) -> dict[str, str]:
         """Its video, and the ffmpeg that is here."""

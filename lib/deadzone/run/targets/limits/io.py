@@ -98,25 +98,18 @@ class IoLimiter:
             TargetError, f"The I/O limit of disk {self._device} cannot be set", names_file=True
         ):
             if self._max:
-                self._set_v2(self._max, limit)
-            elif self._group:
-                self._set_v1(self._group, limit)
+                values = {key: getattr(limit, field) for key, field in V2_KEYS.items()}
+                wanted = " ".join(f"{key}={value or 'max'}" for key, value in values.items())
+                self._write(self._max, wanted, None if limit == IoLimit() else wanted)
+            elif group := self._group:
+                for name, field in V1_FILES.items():
+                    value = getattr(limit, field)
+                    self._write(group / name, value or 0, value and str(value))
 
-    def _set_v1(self, group: Path, limit: IoLimit) -> None:
-        for name, field in V1_FILES.items():
-            value = getattr(limit, field)
-            (group / name).write_text(f"{self._device} {value or 0}")
-            self._verify(group / name, None if value is None else str(value))
-
-    def _set_v2(self, path: Path, limit: IoLimit) -> None:
-        values = {key: getattr(limit, field) for key, field in V2_KEYS.items()}
-        wanted = " ".join(f"{key}={value or 'max'}" for key, value in values.items())
-        path.write_text(f"{self._device} {wanted}")
-        self._verify(path, None if limit == IoLimit() else wanted)
-
-    def _verify(self, path: Path, wanted: str | None) -> None:
-        """Raise TargetError unless a file of lines that begin with a device has what is wanted of
-        this one; no line where it has no limit."""
+    def _write(self, path: Path, value: object, wanted: str | None) -> None:
+        """Write what holds for this disk. Raises TargetError unless the file, of lines that begin
+        with a device, has what is wanted of this one; no line where it has no limit."""
+        path.write_text(f"{self._device} {value}")
         lines = path.read_text().splitlines()
         in_force = dict(line.split(maxsplit=1) for line in lines if line.strip()).get(self._device)
         if in_force != wanted:
