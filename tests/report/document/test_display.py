@@ -3,7 +3,10 @@ import json
 import matplotlib.pyplot as plt
 import pandas as pd
 import pytest
+from matplotlib.ft2font import FT2Font
 
+from deadzone.errors import ReportError
+from deadzone.language.messages import spoken
 from deadzone.report.document.display import (
     MIME,
     Claim,
@@ -16,6 +19,7 @@ from deadzone.report.document.display import (
     Title,
     block_of,
 )
+from deadzone.report.document.drawing import FAMILY, font_folder, use_language
 from deadzone.report.document.html import unbroken
 
 TABLE = Table.of_frame(
@@ -78,3 +82,15 @@ def test_korean_letters_in_a_drawing_find_a_font(recwarn):
     ax.set_title("한글")
     assert "NanumGothic" in Figure.of(figure, "c", "d").svg
     assert not [warning for warning in recwarn if "missing from font" in str(warning.message)]
+
+
+def test_the_font_that_a_dependency_brings_has_korean_letters():
+    font = FT2Font(str(font_folder() / f"{FAMILY}.ttf"))
+    assert font.family_name == FAMILY and font.get_char_index(ord("한"))
+
+
+def test_a_language_is_spoken_from_here_on_and_an_unknown_one_is_refused():
+    use_language("ko")
+    assert spoken() == "ko"
+    with pytest.raises(ReportError, match="kr"):
+        use_language("kr")

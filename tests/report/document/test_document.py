@@ -1,11 +1,13 @@
+import re
+
 import nbformat.v4 as v4
 import pandas as pd
 import pytest
 
 from deadzone.errors import ReportError
 from deadzone.report.document.display import Figure, Prose, Table, Title
-from deadzone.report.document.document import document_of
-from deadzone.report.document.outputs import Printed
+from deadzone.report.document.document import Document, Names, document_of, page
+from deadzone.report.document.outputs import Markdown, Printed
 
 PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg=="  # noqa: E501
 
@@ -86,3 +88,41 @@ def test_parameters_are_those_that_papermill_was_given():
 def test_two_things_with_one_id_are_told_to_the_author(blocks):
     with pytest.raises(ReportError, match="id"):
         document_of(v4.new_notebook(cells=[shown(*blocks)]))
+
+
+def document(*parts, language="en", files=()):
+    title = Title("The title", "The question?", language=language)
+    parts = (title, *parts)
+    return Document(title, parts, Names(parts, files), language, tuple(files))
+
+
+SECTIONS = (
+    Prose((), heading="First & last", id="section-first"),
+    Table.of_frame(pd.DataFrame({"a": ["1"]}), "A table."),
+    Markdown("## Written\n\nBy *hand*."),
+    Printed("<b>printed</b>"),
+)
+
+
+def test_the_page_loads_nothing_and_runs_nothing():
+    written = page(document(*SECTIONS, Markdown("<script>alert(1)</script>")))
+    assert "<script" not in written
+    assert not re.findall(r'(?:src|href)="(?!#|data:)[^"]*//', written)
+    assert "@import" not in written and "url(http" not in written
+
+
+def test_contents_list_the_sections_of_blocks_and_of_markdown():
+    written = page(document(*SECTIONS))
+    assert '<a href="#section-first">First &amp; last</a>' in written
+    assert '<a href="#written">Written</a>' in written
+    assert "<title>The title</title>" in written and "&lt;b&gt;printed" in written
+    assert written.count("<h1") == 1
+    written = page(document(Markdown('## The author\'s "5 % rule", <b>*judged*')))
+    assert 'href="#the-author-s-5-rule-b-judged"' in written
+    assert '<h2 id="the-author-s-5-rule-b-judged">' in written
+
+
+def test_the_page_speaks_the_language_of_the_report():
+    written = page(document(language="ko", files=("report.pdf",)))
+    assert '<html lang="ko">' in written
+    assert "본문으로 건너뛰기" in written

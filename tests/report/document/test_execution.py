@@ -1,14 +1,24 @@
 import io
+import json
 import resource
 import subprocess
 import sys
+from pathlib import Path
 
 import nbformat
 import nbformat.v4 as v4
 import pytest
 
 from deadzone.errors import ReportError, StudyError
-from deadzone.report.document.execution import _transport, execute, notebook_parameters
+from deadzone.report.document.execution import (
+    _transport,
+    execute,
+    machine_folders,
+    notebook_parameters,
+    refuse_secrets,
+    scrubbed,
+    without_paths,
+)
 
 
 @pytest.fixture
@@ -95,3 +105,105 @@ def test_where_too_few_files_may_be_open_no_kernel_is_begun(notebook, tmp_path):
             execute(notebook(), tmp_path / "out.ipynb", {"x": 1})
     finally:
         resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+
+
+PRIVATE = "-----BEGIN RSA PRIVATE KEY-----\nabc"
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        {"api_token": "x"},
+        {"Password": ""},
+        {"kubeconfig": "/somewhere"},
+        {"overrides": {"workload": {"env": {"GITHUB_TOKEN": "x"}}}},
+        {"overrides": {"workload.env.api-key": "x"}},
+        {"overrides": {"workload": {"argv": ["curl", "https://user:pass@host/x"]}}},
+        {"url": "postgres://me:hunter2@db:5432/x"},
+        {"header": "Authorization: Bearer abc"},
+        {"file": PRIVATE},
+        {"config": "apiVersion: v1\ncurrent-context: me\nusers: []"},
+        {"value": "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.abc"},
+        {"address": "https://host/x?access_token=abc"},
+    ],
+)
+def test_what_looks_like_a_secret_is_refused_without_being_repeated(parameters):
+    with pytest.raises(ReportError, match="environment variable") as raised:
+        refuse_secrets(parameters)
+    for told in ("hunter2", "abc", "user:pass", "eyJ"):
+        assert told not in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        {"run": "latest", "within": 0.05},
+        {"overrides": {"workload": {"argv": ["curl", "https://host/x?rate=3"], "threads": [1, 2]}}},
+        {"cost": "cpu_limit * wall_s"},
+        {"started": "10:20:30@here"},
+    ],
+)
+def test_ordinary_parameters_pass(parameters):
+    refuse_secrets(parameters)
+
+
+def shown(kind, text):
+    return v4.new_output("display_data", data={kind: text})
+
+
+def executed(home, seconds):
+    return v4.new_notebook(
+        metadata={
+            "kernelspec": {"name": "python3", "display_name": "Python 3"},
+            "language_info": {"name": "python", "version": sys.version},
+            "papermill": {
+                "input_path": f"{home}/notebooks/phases.ipynb",
+                "output_path": "/tmp/x/report.ipynb",
+                "start_time": f"2026-03-05T10:20:{seconds}",
+                "duration": float(seconds),
+                "parameters": {"run": f"{home}/data/runs/probe/run-1", "within": 0.1},
+            },
+        },
+        cells=[
+            v4.new_code_cell(
+                f'run = "{home}/data/runs/probe/run-1"',
+                metadata={"papermill": {"duration": seconds}},
+                outputs=[
+                    v4.new_output(
+                        "stream", name="stderr", text=f"{sys.prefix}/lib/x.py:1: Warning"
+                    ),
+                    shown("text/plain", f"wrote {home}/data, {Path.home()}/.cache and a/b"),
+                ],
+            )
+        ],
+    )
+
+
+def test_no_path_of_the_machine_is_left(repository):
+    text = json.dumps(scrubbed(executed(repository, 10)))
+    for folder in (str(repository), sys.prefix, str(Path.home()), "input_path", "/tmp/x"):
+        assert folder not in text
+    assert "./data/runs/probe/run-1" in text
+    assert "~/.cache and a/b" in text
+
+
+def drawn(clip):
+    svg = (
+        f'<svg><g id="axes_1"><path clip-path="url(#p{clip})"/></g><clipPath id="p{clip}"/><path '
+        'id="m0123456789"/></svg>'
+    )
+    cell = v4.new_code_cell("", outputs=[shown("image/svg+xml", svg)])
+    [output] = scrubbed(v4.new_notebook(cells=[cell]))["cells"][0]["outputs"]
+    return output["data"]["image/svg+xml"]
+
+
+def test_a_drawing_has_the_same_ids_whatever_the_last_bits_of_its_places():
+    assert drawn("50e0bf395b") == drawn("551befd450")
+    assert 'url(#p0)"' in drawn("50e0bf395b") and 'clipPath id="p0"' in drawn("50e0bf395b")
+    assert 'path id="m1"' in drawn("50e0bf395b") and 'id="axes_1"' in drawn("50e0bf395b")
+
+
+def test_a_folder_is_not_replaced_inside_a_longer_name(repository):
+    folders = machine_folders()
+    assert without_paths(f"{repository}2/x", {str(repository): "."}) == f"{repository}2/x"
+    assert without_paths([f"{repository}/x", 3], folders) == ["./x", 3]

@@ -1,17 +1,21 @@
 """The analysis tells the truth, above all about sweeps that went wrong."""
 
+import json
 from dataclasses import replace
 from math import exp
 from random import Random
 
+import numpy as np
 import pandas as pd
 import pytest
 
 from deadzone.analysis.phases.decision import doubt_of
 from deadzone.report.document.display import Claim, Figure, Prose, Table, Verdict
 from deadzone.report.sweep.analysis import analyse
+from deadzone.report.sweep.prose import to_do
 from deadzone.report.sweep.report import SweepReport
 from deadzone.report.sweep.source import load_source
+from report.made_runs import PROVENANCE
 
 
 def said(blocks):
@@ -187,3 +191,33 @@ def test_a_second_factor_gives_a_section_a_slice_with_ids_of_their_own(tmp_path,
     assert "By slice: 2 cores / 2 threads" in report.analysis.verdict
     targets = [item.target for item in report.verdict().paragraphs[0].evidence]
     assert targets[0] == "slice-2-response" and targets[1].startswith("settings-")
+
+
+def test_the_trials_that_would_decide_are_counted(make_run):
+    def noisy(line):
+        """At 3 cores and without a limit it takes 12 % longer, which noise of 10 % hides."""
+        slower = 1.12 if line["levels"]["cpu_limit"] in (3, "none") else 1.0
+        noise = np.exp(0.1 * np.random.default_rng(100 + line["trial"]).standard_normal())
+        return {**line, "wall_s": line["wall_s"] * slower * float(noise)}
+
+    run = make_run(noisy, replicates=3)
+    # A machine with cores to spare: limits above the program's own two are there to have, and
+    # alike.
+    (run.folder / "provenance.json").write_text(json.dumps({**PROVENANCE, "cores_usable": 8}))
+    report = SweepReport(analyse(load_source(str(run.folder))))
+    needed = report.analysis.advice.replicates
+    assert needed
+    tied = len(report.analysis.advice.tied)
+    sentence = str(to_do(report.analysis)[0])
+    assert f"{needed * tied:,} in all" in sentence
+
+
+def test_nothing_is_said_where_the_data_decide(analysed):
+    def steeper(line):
+        level = line["levels"]["cpu_limit"]
+        faster = 1 if level == "none" else 1 + 0.3 * float(level)
+        return {**line, "wall_s": line["wall_s"] / faster}
+
+    report = analysed(steeper)
+    if report.analysis.advice.replicates is None:
+        assert not [claim for claim in to_do(report.analysis) if "tied" in str(claim)]

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from typing import get_args
 
 import pytest
 
@@ -14,7 +15,7 @@ from deadzone.errors import TargetError
 from deadzone.measurement import Command
 from deadzone.run.targets.launching import LAST_OUTPUT_BYTES
 from deadzone.run.targets.limits.base import LEAST_MEMORY_LIMIT
-from deadzone.run.targets.local import LocalTarget
+from deadzone.run.targets.local import MECHANISMS, QUOTA_MECHANISMS, LocalTarget
 from deadzone.study.design import Treatment
 from deadzone.study.target_specs import LocalTargetSpec
 
@@ -346,3 +347,18 @@ def test_a_launcher_that_cannot_be_reached_is_a_sentence_and_leaves_nothing(monk
     with pytest.raises(TargetError, match="The launcher cannot be reached"):
         LocalTarget(LocalTargetSpec(), (0.5,)).__enter__()
     assert not traces(os.getpid())
+
+
+def test_a_study_can_name_every_mechanism_and_no_other():
+    named = get_args(LocalTargetSpec.model_fields["mechanism"].annotation)
+    assert set(named) - {"auto"} == set(MECHANISMS)
+    assert all(MECHANISMS[name].name == name for name in MECHANISMS)
+
+
+def test_a_quota_is_preferred_to_its_emulation_and_that_to_no_limit():
+    order = list(MECHANISMS)
+    assert (
+        max(order.index(name) for name in QUOTA_MECHANISMS)
+        < order.index("emulated")
+        < order.index("unlimited")
+    )

@@ -4,7 +4,7 @@ import sys
 
 import pytest
 
-from deadzone.run.workloads.program_files import program_files
+from deadzone.run.workloads.base import program_files
 
 
 @pytest.mark.parametrize("file", ["tool/work.py", "tool/work/__main__.py"])

@@ -4,7 +4,6 @@ what the data support."""
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 
-from deadzone.analysis.claims.forms import Verdict
 from deadzone.analysis.claims.judging import ClaimVerdict, judge
 from deadzone.analysis.claims.measured import Measured
 from deadzone.errors import StudyError
