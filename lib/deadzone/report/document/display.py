@@ -25,8 +25,6 @@ block (`Figure(..., id="response")`), a row of a table (`Table(..., id="treatmen
 makes `treatments-<row_id>`), or a file that is published beside the report (`trials.parquet`).
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
@@ -93,7 +91,7 @@ class Block:
         """The block as plain JSON values, with its kind; `block_of` reads it back."""
         return {"kind": self.kind, **asdict(self)}  # type: ignore[call-overload]
 
-    def html(self, names: Names | None = None) -> str:
+    def html(self, names: "Names | None" = None) -> str:
         """The block as accessible HTML. names: of the report; None in a notebook, where nothing is
         numbered or linked."""
         named, is_page = names or Names(()), names is not None
@@ -197,9 +195,9 @@ class Notes(Block):
         return self.heading
 
 
-def section(heading: str, anchor: str, level: int = 2) -> Prose:
+def section(heading: str, anchor: str) -> Prose:
     """The heading of a section; its anchor is alike in every language."""
-    return Prose((), heading=heading, level=level, id=f"section-{anchor.replace('_', '-')}")
+    return Prose((), heading=heading, id=f"section-{anchor.replace('_', '-')}")
 
 
 @dataclass(frozen=True, repr=False)
@@ -237,19 +235,19 @@ class Table(Block):
     @classmethod
     def of(
         cls, layout: Layout, rows: Iterable[Mapping[Any, Any]], identity: str, /, **values: Any
-    ) -> Table:
+    ) -> "Table":
         """These rows as a layout shows them. identity: of the block. values: see
         `deadzone.language.tabling`."""
         return cls.shown(tabled(layout, rows, **values), identity)
 
     @classmethod
-    def shown(cls, table: Tabled, identity: str, caption: str = "") -> Table:
+    def shown(cls, table: Tabled, identity: str, caption: str = "") -> "Table":
         """A table in words as a block. caption: in place of its own."""
         told = (table.numeric, identity, table.row_ids, table.paired)
         return cls.of_frame(table.frame, caption or table.caption, *told)
 
     @classmethod
-    def of_frame(cls, frame: pd.DataFrame, caption: str, *more: Any, **named: Any) -> Table:
+    def of_frame(cls, frame: pd.DataFrame, caption: str, *more: Any, **named: Any) -> "Table":
         """The cells of a frame as texts. more, named: numeric and what follows it."""
         rows = [list(map(str, row)) for row in frame.itertuples(index=False, name=None)]
         return cls([*map(str, frame.columns)], rows, caption, *more, **named)
@@ -283,7 +281,9 @@ class Figure(Block):
     id: str = ""
 
     @classmethod
-    def of(cls, drawing: MatplotlibFigure, caption: str, description: str, **more: Any) -> Figure:
+    def of(
+        cls, drawing: "MatplotlibFigure", caption: str, description: str, **more: Any
+    ) -> "Figure":
         """Take a matplotlib figure and close it; the same figure always gives the same bytes. more:
         id."""
         return cls(svg_of(drawing), caption, description, **more)
@@ -358,26 +358,21 @@ class Names:
         counts = {"figure": 0, "table": 0}
         for part in parts:
             if isinstance(part, Figure | Table | Regression):
-                self._register(part, "figure" if isinstance(part, Figure) else "table", counts)
+                kind = "figure" if isinstance(part, Figure) else "table"
+                counts[kind] += 1
+                identity = part.id or f"{kind}-{counts[kind]}"
+                number = say(NUMBERED[kind], n=counts[kind])
+                self._identities[id(part)] = identity
+                self._call(identity, number)
+                named = (part.row_ids, part.rows) if isinstance(part, Table) else ((), ())
+                for row_id, cells in zip(*named, strict=False):
+                    told = _("{table}, row {row}", table=number, row=cells[0])
+                    self._call(f"{identity}-{row_id}", told)
             elif isinstance(part, Block) and (identity := getattr(part, "id", "")):
                 self._texts[identity] = getattr(part, "heading", "") or identity
         claims = (claim for part in parts for claim in getattr(part, "paragraphs", ()))
         known = (item for claim in claims for item in self._known(claim))
         self.evidence = tuple(dict.fromkeys(known))
-
-    def _register(
-        self, block: Figure | Table | Regression, kind: str, counts: dict[str, int]
-    ) -> None:
-        counts[kind] += 1
-        identity = block.id or f"{kind}-{counts[kind]}"
-        number = say(NUMBERED[kind], n=counts[kind])
-        self._identities[id(block)] = identity
-        self._call(identity, number)
-        if isinstance(block, Table):
-            for row_id, cells in zip(block.row_ids, block.rows, strict=False):
-                self._call(
-                    f"{identity}-{row_id}", _("{table}, row {row}", table=number, row=cells[0])
-                )
 
     def _call(self, identity: str, text: str) -> None:
         if identity in self._texts:

@@ -1,8 +1,6 @@
 """What a cell of a notebook shows, as a part of the report: blocks as they are, and plain output as
 blocks."""
 
-from __future__ import annotations
-
 import io
 import re
 import struct

@@ -3,8 +3,6 @@
 What is wrong with the experiment behind a source, and what follows for its verdict.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -53,7 +51,7 @@ def experiment_of(source: Source, model: PhaseModel | None = None) -> Experiment
     )
 
 
-def explained_by_account(trials: pd.DataFrame, model: PhaseModel) -> PhasesExplained | None:
+def explained_by_account(trials: "pd.DataFrame", model: PhaseModel) -> "PhasesExplained | None":
     """See `explained`, which is loaded for trials that carry an account of time alone."""
     if "threads_s" not in trials:
         return None
@@ -77,7 +75,7 @@ class Slice:
     position: int = 0
 
     @cached_property
-    def why(self) -> PhasesExplained | None:
+    def why(self) -> "PhasesExplained | None":
         """What explains its phases; None where the trials carry no account of time, or nothing
         scales in proportion."""
         return explained_by_account(self.source.analysed, self.model)

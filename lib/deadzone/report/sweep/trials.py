@@ -1,7 +1,5 @@
 """The trials that an analysis is made of, with what is asked of them and known about them."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -43,14 +41,14 @@ class Source:
     role: str = ""
     failures: tuple[str, ...] = ()
     how: Mapping[str, Any] = field(default_factory=dict)
-    study: Study | None = None
+    study: "Study | None" = None
     run_id: str | None = None
     provenance: dict[str, Any] = field(default_factory=dict)
     overrides: dict[str, Any] = field(default_factory=dict)
     doubts: tuple[str, ...] = ()
     folder: Path | None = None
     barred: tuple[Any, ...] = ()
-    goal_from: GoalFrom = "asked"
+    goal_from: "GoalFrom" = "asked"
     unit: str = ""
 
     @property

@@ -1,8 +1,6 @@
 """Trials that fail, level by level: which levels are not tried again, and when a sweep is
 stopped."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping

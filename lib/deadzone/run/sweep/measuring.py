@@ -6,8 +6,6 @@ What works for the trials beside the program, and the profiles that are taken of
 packs that bring them.
 """
 
-from __future__ import annotations
-
 from contextlib import ExitStack
 from copy import copy
 from dataclasses import replace
@@ -78,11 +76,11 @@ class Measuring:
         """Raise StudyError if the study cannot be measured as it is written; nothing is opened."""
         check(self._plan, [self._target], self._workload, self._profiling)
 
-    def workers(self) -> tuple[Measuring, ...]:
+    def workers(self) -> "tuple[Measuring, ...]":
         """As many as trials may run at once, each with a place of its own on the target."""
         return tuple(map(self._worker, self._target.workers())) or (self,)
 
-    def _worker(self, part: Target) -> Measuring:
+    def _worker(self, part: Target) -> "Measuring":
         worker = copy(self)
         worker.is_one_of_many = True
         worker._runs_on = part

@@ -1,7 +1,5 @@
 """Opening a run: a new one of a study, or an earlier one to go on with."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -6,8 +6,6 @@ goes on with it; where it was killed before, the same trials and the same seed g
 again.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any

@@ -11,8 +11,6 @@ use of itself and of its children that it waited for (getrusage(2)), which a con
 an account of CPU time does not know.
 """
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os
@@ -111,7 +109,7 @@ LAST_OUTPUT_BYTES = 1_000_000
 class Program:
     """A program under a launcher that runs until it is stopped."""
 
-    launcher: Launcher
+    launcher: "Launcher"
     pid: int
     watch: int
     started_s: float

@@ -1,8 +1,6 @@
 """Processes as proc(5) shows them: which there are below one, and what they and those that ended
 have used."""
 
-from __future__ import annotations
-
 import contextlib
 import re
 import signal
@@ -39,7 +37,7 @@ class ProcessTotals:
     rss_bytes: int = 0
     largest_rss_bytes: int = 0
 
-    def __add__(self, other: ProcessTotals) -> ProcessTotals:
+    def __add__(self, other: "ProcessTotals") -> "ProcessTotals":
         sums = {
             name: getattr(self, name) + getattr(other, name) for name in self.__dataclass_fields__
         }

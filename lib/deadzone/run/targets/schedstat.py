@@ -16,8 +16,6 @@ linux/taskstats.h, whose offsets stand below; netlink(7). Only the owner of the 
 for netlink would bring some 100 modules for them.
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 import platform
@@ -68,7 +66,7 @@ class ThreadTime:
     disk_s: float = 0.0
     memory_s: float = 0.0
 
-    def since(self, before: ThreadTime | None) -> ThreadTime:
+    def since(self, before: "ThreadTime | None") -> "ThreadTime":
         """What came to it since it was looked at; the whole where it was not, or that was another
         of the same number."""
         if before is None or self.lived_s < before.lived_s:

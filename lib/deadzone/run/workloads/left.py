@@ -6,8 +6,6 @@ whoever becomes its parent. nginx and PostgreSQL write their titles over the env
 were started in; sudo closes files.
 """
 
-from __future__ import annotations
-
 import os
 import time
 import uuid

@@ -1,7 +1,5 @@
 """What every way of putting a CPU limit in force has in common."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import re
@@ -79,7 +77,7 @@ class Counters:
     overhead_s: float = 0.0
 
     @classmethod
-    def of_memory(cls, stat: Mapping[str, int]) -> Counters:
+    def of_memory(cls, stat: Mapping[str, int]) -> "Counters":
         """What memory.stat tells; of version 1 with the groups below, which the plain names leave
         out there."""
         total = "total_" if "total_pgmajfault" in stat else ""
@@ -92,7 +90,7 @@ class Counters:
         )
 
     @classmethod
-    def sum(cls, every: Sequence[Counters]) -> Counters:
+    def sum(cls, every: "Sequence[Counters]") -> "Counters":
         """Of several groups together; None where any of them lacks it."""
         columns = {name: [getattr(part, name) for part in every] for name in vars(cls())}
         added: dict[str, Any] = {
@@ -100,7 +98,7 @@ class Counters:
         }
         return cls(**added)
 
-    def since(self, before: Counters) -> Counters:
+    def since(self, before: "Counters") -> "Counters":
         """What grew since an earlier reading; None where either lacks it."""
         grown: dict[str, Any] = {
             name: difference(getattr(before, name), value) for name, value in vars(self).items()
