@@ -5,7 +5,7 @@ from itertools import pairwise
 from typing import Any
 
 from deadzone.errors import ReportError, check_known
-from deadzone.report.document.fonts import use_language
+from deadzone.report.document.drawing import use_language
 
 INJECTED = "# Parameters\n"
 """How a cell begins that papermill writes after the parameters of a notebook."""
