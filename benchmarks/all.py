@@ -23,6 +23,7 @@ BENCHMARKS = (
     "load.py",
     "capacity.py",
     "trend.py",
+    "history.py",
     "claims.py",
     "findings.py",
     "settings.py",

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from deadzone.analysis.mechanisms.explaining import explain_phases
     from deadzone.analysis.phases.model import PhaseModel
     from deadzone.analysis.phases.recommend import Recommendation
+    from deadzone.report.sweep.history import history
     from deadzone.store.reference import load_reference
     from deadzone.verbs.comparing import compare
     from deadzone.verbs.display import Figure, Table, Verdict

@@ -55,6 +55,7 @@ HELP = {
     "recommend": "Say what a run recommends; as a patch for Kubernetes, too.",
     "explain": "Say what a finding about an experiment means.",
     "publish": "Rebuild the index of all published reports.",
+    "history": "Say what moved over the runs of a study.",
     "export": "Write the trials of a run as CSV.",
     "restore": "Put back what an interrupted run left changed.",
     "init": "Lay out a new research-notebook repository.",

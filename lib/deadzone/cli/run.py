@@ -63,12 +63,14 @@ def command(asked: Asked, quiet: bool, details: bool) -> None:
     if asked.dry_run or asked.rehearse:
         print_plan(asked, is_analysed=True)
         return
+    from deadzone.report.sweep.history import last_move
     from deadzone.report.sweep.terminal import in_terminal, terminal_of
 
     run = _sweep(asked)
-    published = publish_run(run, analysis)
-    warn_of_pdf(published)
     since = _since_previous(run, analysis)
+    own = since.now if since and not analysis else None
+    published = publish_run(run, analysis, moved=last_move(run, own))
+    warn_of_pdf(published)
     terminal = None if asked.as_json else terminal_of(sys.stdout)
     is_answered = since is not None and terminal is not None
     if since and terminal:

@@ -60,6 +60,7 @@ TRIALS_FILE = "trials.parquet"
 TELEMETRY_FILE = "telemetry.parquet"
 HISTOGRAM_FILE = "histograms.parquet"
 PROVENANCE_FILE = "provenance.json"
+VERDICT_FILE = "verdict.json"
 LOCK_FILE = "lock"
 LOGS = "logs"
 """Folder of what a service under test printed, a file for each time it was started."""
@@ -409,6 +410,14 @@ class RunFolder:
         earlier = self.provenance()
         resumed = [*earlier.pop("earlier_parts", []), earlier] if earlier else []
         self._write_facts({**facts, "earlier_parts": resumed} if resumed else facts)
+
+    def verdict(self) -> dict[str, Any]:
+        """What the run said when it ended; empty where that was not kept."""
+        return self._facts(VERDICT_FILE)
+
+    def write_verdict(self, verdict: Mapping[str, Any]) -> None:
+        """Keep what the run says."""
+        self._write(VERDICT_FILE, json.dumps(verdict, indent=1, ensure_ascii=False) + "\n")
 
     def note_notebook(self, path: Path, home: Path) -> None:
         """Note in the provenance which notebook analyses the run, from home where it lies in it;

@@ -15,7 +15,7 @@ import shutil
 import tempfile
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from html import escape
 from importlib.util import find_spec
@@ -55,7 +55,8 @@ STYLES = ("report.css", "index.css")
 @dataclass(frozen=True)
 class Entry:
     """What the index says of one report. date: when the run was measured (ISO 8601), "" where it is
-    unknown. question: "" in an entry that an earlier version wrote."""
+    unknown. question: "" in an entry that an earlier version wrote. moved: what moved last in the
+    history of the study."""
 
     study: str
     run_id: str
@@ -66,6 +67,7 @@ class Entry:
     language: str
     description: str
     question: str = ""
+    moved: str = ""
 
 
 @dataclass(frozen=True)
@@ -108,12 +110,13 @@ def publish_run(
     run: RunFolder,
     parameters: Mapping[str, Any] | None = None,
     notebook: str | None = None,
+    moved: str = "",
 ) -> Published:
     """Execute the analysis of a run and publish page, PDF and notebook.
 
     parameters: of the notebook, besides the run. notebook: its name, in the repository's notebooks,
     or its path; by default the one that the study asks for. Its path, hash and state in git stand
-    in the provenance of a run that was measured here. One that fails is not published, and what was
+    in the provenance of a run that was measured here. moved: for the index, see `Entry`. One that fails is not published, and what was
     published before stays.
 
     Raises ReportError if it cannot be written, and whatever DeadzoneError the analysis raised.
@@ -131,7 +134,7 @@ def publish_run(
         with suppress(StoreError):
             run.write_tables()
     own = folder_for(folder, str(given.get("lang") or LANGUAGES[0]))
-    publish_notebook(path, given, own, trials=run.folder / TRIALS)
+    publish_notebook(path, given, own, trials=run.folder / TRIALS, moved=moved)
     return Published(own, write_front_page(folder.parent))
 
 
@@ -162,12 +165,13 @@ def write_report(
     trials: Path | None = None,
     links: Mapping[str, str] = MappingProxyType({}),
     head: Mapping[str, Any] = MappingProxyType({}),
+    moved: str = "",
 ) -> None:
     """Write page, PDF, notebook and index entry of an executed notebook into a folder; no PDF where
     Typst is not installed.
 
     trials: the raw table to publish beside it, where there is one. links: what else the page links
-    to, address to text. head: see `document_of`.
+    to, address to text. head: see `document_of`. moved: see `Entry`.
 
     Raises ReportError if a cell failed or the folder cannot be written.
     """
@@ -182,7 +186,12 @@ def write_report(
         **({PDF: pdf(document)} if has_pdf else {}),
         NOTEBOOK: (nbformat.writes(clean) + "\n").encode(),
         ENTRY: (
-            json.dumps(asdict(entry_of(document, folder)), indent=1, ensure_ascii=False) + "\n"
+            json.dumps(
+                asdict(replace(entry_of(document, folder), moved=moved)),
+                indent=1,
+                ensure_ascii=False,
+            )
+            + "\n"
         ).encode(),
     }
     if document.face:
@@ -342,6 +351,8 @@ def _before(lang: str, study: Sequence[Entry]) -> str:
     if len(study) < 2 or not study[1].date:
         return ""
     newest, earlier = study[:2]
+    if newest.moved:
+        return newest.moved
     when = date(earlier.date, lang)
     if newest.verdict == earlier.verdict:
         return _("The same as on {date}.", date=when)

@@ -1,0 +1,254 @@
+"""What the runs of a study said, one after the other, and what moved.
+
+Each run keeps its verdict in a file; a run of before, or one that went on since, is fitted once.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from deadzone import places
+from deadzone.analysis.phases.quantities import percent, plain_name, response
+from deadzone.analysis.phases.recommend import Recommendation
+from deadzone.analysis.records import plain
+from deadzone.analysis.trend.changes import change_points
+from deadzone.errors import DeadzoneError, StoreError, UnknownRunError, did_you_mean
+from deadzone.language.formats import date
+from deadzone.language.messages import _, spoken
+from deadzone.report.sweep.analysis import Analysis, analyse
+from deadzone.report.sweep.regression_check import MACHINE
+from deadzone.report.sweep.source import load_source
+from deadzone.report.sweep.trials import Source
+from deadzone.store.provenance import IDENTITY
+from deadzone.store.run import RunFolder, list_runs
+from deadzone.study.spec import Study
+
+NO_PART_OF_IT = {
+    "study", "title", "question", "claims", "accept", "notebook", "analysis", "design",
+}  # fmt: skip
+"""Keys of a study that may change without beginning another history."""
+
+COLUMNS = (
+    "run", "recorded_at", "study_version", "study_changed", "slice", "knob", "level", "quantity",
+    "goal", "trials", "response", "low", "high", "noise", "is_setting", "setting", "state",
+    "joints", "machine", "program", "version", "code", "segment", "ratio", "changed",
+)  # fmt: skip
+
+MARKED = ("machine", "program", "version")
+"""What may change beside the study."""
+
+
+def verdict_of(run: RunFolder, analysis: Analysis | None = None) -> dict[str, Any]:
+    """The verdict that a run keeps, made anew where it has none or was gone on with.
+
+    analysis: of the run, where it is at hand. Raises DeadzoneError where nothing can be fitted.
+    """
+    size = run.journal_file.stat().st_size if run.journal_file.exists() else 0
+    kept = run.verdict()
+    if analysis is None and kept.get("journal_bytes") == size:
+        return kept
+    analysis = analysis or analyse(load_source(str(run.folder)))
+    verdict = _verdict(run, analysis) | {"journal_bytes": size}
+    with contextlib.suppress(StoreError):  # a run in a read-only place has a history, too
+        run.write_verdict(verdict)
+    return verdict
+
+
+def _verdict(run: RunFolder, analysis: Analysis) -> dict[str, Any]:
+    source, facts = analysis.source, run.provenance()
+    code = str(facts.get("git_commit", ""))[:10] + ("+" if facts.get("git_changed") else "")
+    program = "; ".join(f"{name} {text}" for name, text in facts.get(IDENTITY, {}).items())
+    curves = [_curve(s.name, s.advice, s.source, [*s.model.joints["level"]]) for s in analysis]
+    if not curves and analysis.advice is not None:
+        curves = [_curve("", analysis.advice, source, [])]
+    state = analysis.recommendation["state"]
+    unanswered = {"slice": "", "setting": None, "joints": [], "levels": [], "state": state}
+    return {
+        "recorded_at": facts.get("recorded_at", ""),
+        "study": _parts(run.study()),
+        "machine": ", ".join(str(facts[name]) for name in MACHINE if facts.get(name)),
+        "program": program,
+        "version": facts.get("packages", {}).get("deadzone", ""),
+        "code": code,
+        "knob": source.knob,
+        "quantity": source.response,
+        "goal": source.goal,
+        "recommendation": analysis.recommendation,
+        "curves": curves or [{**unanswered, "noise": None}],
+    }
+
+
+def _curve(
+    name: str, advice: Recommendation, source: Source, joints: list[float]
+) -> dict[str, Any]:
+    """What a run says of one curve. noise: standard deviation of the logarithms of trials about the
+    mean of their level; None without replicates."""
+    trials = source.analysed[[source.knob, source.response]]
+    positive = trials[trials[source.response] > 0].assign(ln=lambda t: np.log(t[source.response]))
+    by_level = positive.groupby(source.knob, dropna=False)["ln"]
+    freedom = len(positive) - by_level.ngroups
+    squares = float(((positive["ln"] - by_level.transform("mean")) ** 2).sum())
+    return {
+        "slice": name,
+        "setting": plain(advice.setting),
+        "state": advice.state,
+        "joints": [plain(joint) for joint in joints],
+        "noise": (squares / freedom) ** 0.5 if freedom else None,
+        "levels": [
+            {name: plain(row[name]) for name in ("setting", "n", "estimate", "low", "high")}
+            for row in advice.table.to_dict("records")
+        ],
+    }
+
+
+def _parts(study: Study) -> dict[str, str]:
+    """A checksum of each key of a study that bears on what is measured."""
+    written = study.model_dump(mode="json", exclude=NO_PART_OF_IT)
+    return {
+        name: hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()[:10]
+        for name, value in written.items()
+    }
+
+
+def history(study: str = "") -> pd.DataFrame:
+    """The runs of a study over time: one row for each run, curve and level, the oldest first.
+
+    study: its name; by default that of the newest run. Columns: run, recorded_at (UTC),
+    study_version (counts from 1 the studies that were measured by this name), study_changed (keys
+    that differ from the run before), slice (which curve), knob, level, quantity (the response's
+    name), goal, trials (of the level), response with low and high (estimate and interval, in its
+    unit), noise (standard deviation of one trial, in logarithms), is_setting, setting, state,
+    joints (levels, as text), machine, program, version (of Deadzone), code (commit, with + where it
+    was changed), segment (counts from 0 the pieces between changes of the response at the setting),
+    ratio (of this segment to the one before, at its first run), changed (what else was new then).
+
+    Raises UnknownRunError where the study has no run.
+    """
+    runs = list_runs(places.runs_folder())
+    names = {run.folder.parent.name for run in runs}
+    if runs and not study:
+        study = max(runs, key=lambda run: run.run_id).folder.parent.name
+    if study not in names:
+        hint = did_you_mean(study, sorted(names))
+        raise UnknownRunError(
+            f"The study {study!r} has no run in {places.runs_folder()}.{hint} `deadzone run STUDY` "
+            "makes one; a study that was given another name has its runs under the earlier one."
+        )
+    rows: list[dict[str, Any]] = []
+    before: dict[str, Any] = {}
+    version = 1
+    for run in runs:
+        if run.folder.parent.name != study:
+            continue
+        try:
+            verdict = verdict_of(run)
+        except DeadzoneError:  # no trial ended well: there is nothing to set beside the others
+            continue
+        parts = {**before.get("study", {}), **verdict["study"]}
+        news = [n for n in parts if before and before["study"].get(n) != verdict["study"].get(n)]
+        version += bool(news)
+        changed = [n for n in MARKED if before and before[n] != verdict[n]]
+        head = {"run": run.run_id, "study_version": version, "study_changed": ", ".join(news)}
+        head |= {"changed": ", ".join(changed)}
+        head |= {name: verdict[name] for name in ("recorded_at", "knob", "quantity", "goal")}
+        head |= {name: verdict[name] for name in (*MARKED, "code")}
+        rows += [row for curve in verdict["curves"] for row in _rows(head, curve)]
+        before = verdict
+    frame = pd.DataFrame(rows, columns=[*COLUMNS])
+    frame["recorded_at"] = pd.to_datetime(frame["recorded_at"], utc=True, errors="coerce")
+    return _with_segments(frame)
+
+
+def _rows(head: dict[str, Any], curve: dict[str, Any]) -> list[dict[str, Any]]:
+    of_curve = {name: curve[name] for name in ("slice", "setting", "state", "noise")}
+    of_curve["joints"] = ", ".join(f"{joint:g}" for joint in curve["joints"])
+    return [
+        {
+            **head,
+            **of_curve,
+            "level": level["setting"],
+            "trials": level["n"],
+            "response": level["estimate"],
+            "low": level["low"],
+            "high": level["high"],
+            "is_setting": curve["setting"] is not None and level["setting"] == curve["setting"],
+        }
+        for level in curve["levels"] or [dict.fromkeys(("setting", "n", "estimate", "low", "high"))]
+    ]
+
+
+def _with_segments(frame: pd.DataFrame) -> pd.DataFrame:
+    """The same with the segments of each curve, within each version of the study."""
+    numbers = ["response", "low", "high", "noise", "trials", "ratio"]
+    frame = frame.astype(dict.fromkeys(numbers, float)).assign(segment=0, ratio=np.nan)
+    at_setting = frame[frame["is_setting"] & (frame["response"] > 0)]
+    for (version, name), rows in at_setting.groupby(["study_version", "slice"]):
+        values = np.log(rows["response"].to_numpy())
+        errors = rows["noise"].fillna(0.0) / np.sqrt(rows["trials"])
+        cuts = change_points(values, errors.to_numpy())
+        levels = [np.median(part) for part in np.split(values, cuts)]
+        of_curve = (frame["study_version"] == version) & (frame["slice"] == name)
+        for cut, before, after in zip(cuts, levels, levels[1:], strict=False):
+            frame.loc[rows.index[cut], "ratio"] = np.exp(after - before)
+            first = frame["run"] == rows["run"].iloc[cut]
+            frame.loc[of_curve & (frame.index >= first.idxmax()), "segment"] += 1
+    return frame
+
+
+def moves(frame: pd.DataFrame) -> list[str]:
+    """What moved in a history, a sentence each, the oldest first: changes of the response at the
+    setting, and of the study."""
+    begun = frame.drop_duplicates("run").query("study_changed != ''").to_dict("records")
+    said = [
+        _(
+            "The study changed with run {run} of {date} ({keys}), so its history begins anew "
+            "there.",
+            keys=start["study_changed"],
+            **_of(start),
+        )
+        for start in begun
+    ]
+    for row in frame[frame["ratio"].notna()].to_dict("records"):
+        curve = frame[frame["is_setting"] & (frame["slice"] == row["slice"])]
+        curve = curve[curve["study_version"] == row["study_version"]]
+        before, after = (
+            curve.loc[curve["segment"] == row["segment"] - n, "response"] for n in (1, 0)
+        )
+        worse = (row["ratio"] > 1) == (row["goal"] == "min")
+        said.append(
+            _(
+                "{slice}{quantity} at the setting is {share} {direction} since run {run} of "
+                "{date}: {before} before ({n_before} runs), {after} since ({n_after} runs).{new}",
+                slice=f"{row['slice']}: " if row["slice"] else "",
+                quantity=plain_name(row["quantity"]),
+                share=percent(abs(row["ratio"] - 1)),
+                direction=_("worse") if worse else _("better"),
+                before=response(before.median(), row["quantity"]),
+                after=response(after.median(), row["quantity"]),
+                n_before=len(before),
+                n_after=len(after),
+                new=_(" New then: {what}.", what=row["changed"]) if row["changed"] else "",
+                **_of(row),
+            )
+        )
+    return said
+
+
+def last_move(run: RunFolder, analysis: Analysis | None = None) -> str:
+    """Keep the verdict of a run that ended, and say what moved last in its study; empty where
+    nothing did. analysis: of the run as its study asks, where it is at hand."""
+    try:
+        verdict_of(run, analysis)
+        return str(next(reversed(moves(history(run.folder.parent.name))), ""))
+    except DeadzoneError:  # nothing can be fitted, which the report says
+        return ""
+
+
+def _of(row: dict[Any, Any]) -> dict[str, str]:
+    return {"run": row["run"], "date": date(f"{row['recorded_at']:%Y-%m-%d}", spoken())}

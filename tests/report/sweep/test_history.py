@@ -1,0 +1,108 @@
+"""The runs of a study over time, by the verb and the command."""
+
+import json
+from functools import partial
+
+import numpy as np
+import pytest
+
+import deadzone as dz
+from deadzone.errors import UnknownRunError
+from deadzone.report.sweep.history import moves, verdict_of
+from report.made_runs import PROVENANCE
+
+
+def faster_or_slower(factor, line):
+    return {**line, "wall_s": line["wall_s"] * factor}
+
+
+@pytest.fixture
+def runs_of(make_run):
+    """Runs of one study, whose times are those of its curve times a factor each."""
+
+    def make(*factors, **provenance):
+        made = []
+        for number, factor in enumerate(factors):
+            run = make_run(partial(faster_or_slower, factor), run_id=f"run-{number:02}")
+            facts = {**PROVENANCE, "recorded_at": f"2026-03-{number + 1:02}T10:00:00+00:00"}
+            facts |= {name: value for name, value in provenance.items() if factor != 1}
+            run.write_provenance(facts)
+            made.append(run)
+        return made
+
+    return make
+
+
+def test_a_run_that_was_disturbed_is_no_change(runs_of):
+    runs_of(*[1] * 6, 1.2, *[1] * 6)
+    assert moves(dz.history("probe")) == []
+
+
+def test_the_frame_has_a_row_a_level_and_the_pieces_between_changes(runs_of):
+    runs_of(*[1] * 8, *[1.1] * 5, cpu_model="Another CPU")
+    frame = dz.history("probe")
+    assert len(frame) == 13 * 5 and list(frame["run"].unique()[:2]) == ["run-00", "run-01"]
+    at = frame.query("is_setting")
+    assert len(at) == 13 and set(at["setting"]) == {2.0} and set(at["state"]) == {"set"}
+    assert [*at["segment"]] == [0] * 8 + [1] * 5
+    assert at["ratio"].dropna().item() == pytest.approx(1.1, rel=0.01)
+    assert at.set_index("run")["changed"]["run-08"] == "machine"
+    (said,) = moves(frame)
+    assert "wall time at the setting is 10 % worse since run run-08 of 9 March 2026" in said
+    assert "(8 runs)" in said and "(5 runs)" in said and said.endswith("New then: machine.")
+
+
+def test_a_run_keeps_its_verdict_and_one_that_went_on_is_fitted_anew(runs_of):
+    (run,) = runs_of(1)
+    assert run.verdict() == {}
+    verdict = verdict_of(run)
+    assert run.verdict() == verdict and verdict["curves"][0]["setting"] == 2.0
+    (run.folder / "verdict.json").write_text(json.dumps({**verdict, "version": "kept"}))
+    assert verdict_of(run)["version"] == "kept"
+    with run.journal_file.open("a") as journal:
+        journal.write("\n")
+    assert verdict_of(run)["version"] != "kept"
+
+
+def test_a_study_that_changed_begins_another_history_and_that_is_said(runs_of):
+    runs = runs_of(*[1] * 4, *[1.3] * 4)
+    for run in runs[4:]:
+        study = run.folder / "study.yaml"
+        study.write_text(study.read_text().replace("'true'", "'false'").replace("- true", "- x"))
+    frame = dz.history("probe")
+    assert [*frame.drop_duplicates("run")["study_version"]] == [1] * 4 + [2] * 4
+    (said,) = moves(frame)
+    assert "The study changed with run run-04 of 5 March 2026 (workload)" in said
+    assert frame["ratio"].isna().all()
+
+
+def test_a_title_that_changed_begins_nothing(runs_of):
+    runs = runs_of(1, 1)
+    study = runs[1].folder / "study.yaml"
+    study.write_text(study.read_text().replace("A program under a CPU limit", "Another title"))
+    assert set(dz.history("probe")["study_version"]) == {1}
+
+
+def test_runs_without_an_answer_stand_there_without_one(runs_of, make_run):
+    runs_of(1, 1)
+    make_run(lambda line: {**line, "left_running": 1}, run_id="run-90")
+    make_run(lambda line: {**line, "status": "failed"}, run_id="run-91")
+    frame = dz.history("probe").drop_duplicates("run").set_index("run")
+    assert frame["state"]["run-90"] == "stopped" and np.isnan(frame["response"]["run-90"])
+
+
+def test_a_study_without_runs_is_named_with_those_that_have_some(runs_of):
+    runs_of(1)
+    with pytest.raises(UnknownRunError, match=r"'prob' has no run .* Did you mean `probe`"):
+        dz.history("prob")
+
+
+def test_the_command_prints_the_newest_runs_and_what_moved(runs_of, deadzone, monkeypatch):
+    runs = runs_of(*[1] * 20, *[0.9] * 5)
+    monkeypatch.setenv("DEADZONE_HOME", str(runs[0].folder.parents[3]))
+    said = deadzone("history", code=0).out
+    assert "run-24" in said and "run-05" in said and "run-04" not in said
+    assert "is 10 % better since run run-20" in said
+    rows = json.loads(deadzone("history", "probe", "--json", code=0).out)
+    assert len(rows) == 25 * 5 and rows[0]["recorded_at"].startswith("2026-03-01")
+    assert "has no run" in deadzone("history", "other", code=2).err
