@@ -59,8 +59,7 @@ def test_a_run_keeps_its_verdict_and_one_that_went_on_is_fitted_anew(runs_of):
     assert run.verdict() == verdict and verdict["curves"][0]["setting"] == 2.0
     (run.folder / "verdict.json").write_text(json.dumps({**verdict, "version": "kept"}))
     assert verdict_of(run)["version"] == "kept"
-    with run.journal_file.open("a") as journal:
-        journal.write("\n")
+    run.append({**run.records()[-1], "attempt": 2})
     assert verdict_of(run)["version"] != "kept"
 
 

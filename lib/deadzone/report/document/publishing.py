@@ -116,8 +116,8 @@ def publish_run(
 
     parameters: of the notebook, besides the run. notebook: its name, in the repository's notebooks,
     or its path; by default the one that the study asks for. Its path, hash and state in git stand
-    in the provenance of a run that was measured here. moved: for the index, see `Entry`. One that fails is not published, and what was
-    published before stays.
+    in the provenance of a run that was measured here. moved: for the index, see `Entry`. One that
+    fails is not published, and what was published before stays.
 
     Raises ReportError if it cannot be written, and whatever DeadzoneError the analysis raised.
     """

@@ -20,7 +20,7 @@ from deadzone.analysis.records import plain
 from deadzone.analysis.trend.changes import change_points
 from deadzone.errors import DeadzoneError, StoreError, UnknownRunError, did_you_mean
 from deadzone.language.formats import date
-from deadzone.language.messages import _, spoken
+from deadzone.language.messages import N_, _, join, say, spoken
 from deadzone.report.sweep.analysis import Analysis, analyse
 from deadzone.report.sweep.regression_check import MACHINE
 from deadzone.report.sweep.source import load_source
@@ -39,6 +39,17 @@ COLUMNS = (
     "goal", "trials", "response", "low", "high", "noise", "is_setting", "setting", "state",
     "joints", "machine", "program", "version", "code", "segment", "ratio", "changed",
 )  # fmt: skip
+
+WORSE, BETTER = (
+    N_(
+        "{quantity} at the setting is {share} worse since run {run} of {date}: {before} before "
+        "({n_before} runs), {after} since ({n_after} runs)."
+    ),
+    N_(
+        "{quantity} at the setting is {share} better since run {run} of {date}: {before} before "
+        "({n_before} runs), {after} since ({n_after} runs)."
+    ),
+)
 
 MARKED = ("machine", "program", "version")
 """What may change beside the study."""
@@ -221,22 +232,20 @@ def moves(frame: pd.DataFrame) -> list[str]:
             curve.loc[curve["segment"] == row["segment"] - n, "response"] for n in (1, 0)
         )
         worse = (row["ratio"] > 1) == (row["goal"] == "min")
-        said.append(
-            _(
-                "{slice}{quantity} at the setting is {share} {direction} since run {run} of "
-                "{date}: {before} before ({n_before} runs), {after} since ({n_after} runs).{new}",
-                slice=f"{row['slice']}: " if row["slice"] else "",
-                quantity=plain_name(row["quantity"]),
-                share=percent(abs(row["ratio"] - 1)),
-                direction=_("worse") if worse else _("better"),
-                before=response(before.median(), row["quantity"]),
-                after=response(after.median(), row["quantity"]),
-                n_before=len(before),
-                n_after=len(after),
-                new=_(" New then: {what}.", what=row["changed"]) if row["changed"] else "",
-                **_of(row),
-            )
+        sentence = say(
+            WORSE if worse else BETTER,
+            quantity=plain_name(row["quantity"]),
+            share=percent(abs(row["ratio"] - 1)),
+            before=response(before.median(), row["quantity"]),
+            after=response(after.median(), row["quantity"]),
+            n_before=len(before),
+            n_after=len(after),
+            **_of(row),
         )
+        new = _("New then: {what}.", what=row["changed"]) if row["changed"] else ""
+        sentence = join([sentence, new])
+        name = row["slice"]
+        said.append(_("{slice}: {said}", slice=name, said=sentence) if name else sentence)
     return said
 
 
