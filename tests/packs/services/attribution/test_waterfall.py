@@ -12,5 +12,5 @@ def test_it_goes_from_the_fast_to_the_slow_environment_and_names_the_largest_par
     names = [label.get_text() for label in ax.get_yticklabels()]
     assert (names[0], names[-1]) == ("container", "pod")
     assert "stopped by the CPU limit" in names
-    assert ax.get_title(loc="left").startswith("Stopped by the CPU limit: 10")
+    assert figure.get_suptitle().startswith("Stopped by the CPU limit: 10")
     plt.close(figure)
