@@ -23,8 +23,8 @@ REFERENCE = REPOSITORY / "data" / "reference"
 CODEBOOK = REPOSITORY / "data" / "README.md"
 PUBLISHED = REFERENCE / "README.md"
 STUDIES = [
-    "disk-io", "ffmpeg-16-cores", "ffmpeg-threads", "media-server", "pod-cpu-limit",
-    "published-curves", "thread-pools",
+    "disk-io", "ffmpeg-16-cores", "ffmpeg-threads", "history", "media-server",
+    "pod-cpu-limit",     "published-curves", "thread-pools",
 ]  # fmt: skip
 CELL = {
     "integer": re.compile(r"-?\d+"), "number": re.compile(r"-?\d+(\.\d+)?"),

@@ -32,7 +32,7 @@ def command(study: str, as_json: bool) -> None:
     for row in runs.tail(MOST_RUNS).to_dict("records"):
         is_set = row["is_setting"]
         name = setting(row["setting"], row["knob"]) if is_set else _("no setting")
-        value = response(row["response"], row["quantity"]) if is_set else row["state"]
+        value = response(row["estimate"], row["response"]) if is_set else row["verdict_state"]
         when = f"{row['recorded_at']:%Y-%m-%d %H:%M}"
         notes = "  ".join(filter(None, (row["slice"], row["changed"], row["study_changed"])))
         click.echo(f"{row['run']}  {when}  {name:12}  {value:10}  {notes}".rstrip())

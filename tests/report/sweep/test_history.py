@@ -43,7 +43,7 @@ def test_the_frame_has_a_row_a_level_and_the_pieces_between_changes(runs_of):
     frame = dz.history("probe")
     assert len(frame) == 13 * 5 and list(frame["run"].unique()[:2]) == ["run-00", "run-01"]
     at = frame.query("is_setting")
-    assert len(at) == 13 and set(at["setting"]) == {2.0} and set(at["state"]) == {"set"}
+    assert len(at) == 13 and set(at["setting"]) == {2.0} and set(at["verdict_state"]) == {"set"}
     assert [*at["segment"]] == [0] * 8 + [1] * 5
     assert at["ratio"].dropna().item() == pytest.approx(1.1, rel=0.01)
     assert at.set_index("run")["changed"]["run-08"] == "machine"
@@ -87,7 +87,7 @@ def test_runs_without_an_answer_stand_there_without_one(runs_of, make_run):
     make_run(lambda line: {**line, "left_running": 1}, run_id="run-90")
     make_run(lambda line: {**line, "status": "failed"}, run_id="run-91")
     frame = dz.history("probe").drop_duplicates("run").set_index("run")
-    assert frame["state"]["run-90"] == "stopped" and np.isnan(frame["response"]["run-90"])
+    assert frame["verdict_state"]["run-90"] == "stopped" and np.isnan(frame["estimate"]["run-90"])
 
 
 def test_a_study_without_runs_is_named_with_those_that_have_some(runs_of):

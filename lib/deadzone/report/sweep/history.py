@@ -20,7 +20,7 @@ from deadzone.analysis.records import plain
 from deadzone.analysis.trend.changes import change_points
 from deadzone.errors import DeadzoneError, StoreError, UnknownRunError, did_you_mean
 from deadzone.language.formats import date
-from deadzone.language.messages import N_, _, join, say, spoken
+from deadzone.language.messages import N_, Message, _, join, say, spoken
 from deadzone.report.sweep.analysis import Analysis, analyse
 from deadzone.report.sweep.regression_check import MACHINE
 from deadzone.report.sweep.source import load_source
@@ -35,9 +35,10 @@ NO_PART_OF_IT = {
 """Keys of a study that may change without beginning another history."""
 
 COLUMNS = (
-    "run", "recorded_at", "study_version", "study_changed", "slice", "knob", "level", "quantity",
-    "goal", "trials", "response", "low", "high", "noise", "is_setting", "setting", "state",
-    "joints", "machine", "program", "version", "code", "segment", "ratio", "changed",
+    "run", "recorded_at", "study_version", "study_changed", "slice", "knob", "level", "response",
+    "goal", "trials", "estimate", "low", "high", "noise", "is_setting", "setting",
+    "verdict_state", "joints", "machine", "program", "version", "code", "segment", "ratio",
+    "changed",
 )  # fmt: skip
 
 WORSE, BETTER = (
@@ -51,6 +52,9 @@ WORSE, BETTER = (
     ),
 )
 
+FORM = 1
+"""Of the file of a verdict; one of another form is made anew."""
+
 MARKED = ("machine", "program", "version")
 """What may change beside the study."""
 
@@ -62,10 +66,10 @@ def verdict_of(run: RunFolder, analysis: Analysis | None = None) -> dict[str, An
     """
     size = run.journal_file.stat().st_size if run.journal_file.exists() else 0
     kept = run.verdict()
-    if analysis is None and kept.get("journal_bytes") == size:
+    if analysis is None and (kept.get("form"), kept.get("journal_bytes")) == (FORM, size):
         return kept
     analysis = analysis or analyse(load_source(str(run.folder)))
-    verdict = _verdict(run, analysis) | {"journal_bytes": size}
+    verdict = _verdict(run, analysis) | {"form": FORM, "journal_bytes": size}
     with contextlib.suppress(StoreError):  # a run in a read-only place has a history, too
         run.write_verdict(verdict)
     return verdict
@@ -88,7 +92,7 @@ def _verdict(run: RunFolder, analysis: Analysis) -> dict[str, Any]:
         "version": facts.get("packages", {}).get("deadzone", ""),
         "code": code,
         "knob": source.knob,
-        "quantity": source.response,
+        "response": source.response,
         "goal": source.goal,
         "recommendation": analysis.recommendation,
         "curves": curves or [{**unanswered, "noise": None}],
@@ -132,11 +136,11 @@ def history(study: str = "") -> pd.DataFrame:
 
     study: its name; by default that of the newest run. Columns: run, recorded_at (UTC),
     study_version (counts from 1 the studies that were measured by this name), study_changed (keys
-    that differ from the run before), slice (which curve), knob, level, quantity (the response's
-    name), goal, trials (of the level), response with low and high (estimate and interval, in its
-    unit), noise (standard deviation of one trial, in logarithms), is_setting, setting, state,
-    joints (levels, as text), machine, program, version (of Deadzone), code (commit, with + where it
-    was changed), segment (counts from 0 the pieces between changes of the response at the setting),
+    that differ from the run before), slice (which curve), knob and response (columns), goal, level,
+    trials (of the level), estimate with low and high (of the response, in its unit), noise
+    (standard deviation of one trial, in logarithms), is_setting, setting, verdict_state, joints
+    (levels, as text), machine, program, version (of Deadzone), code (commit, with + where it was
+    changed), segment (counts from 0 the pieces between changes of the response at the setting),
     ratio (of this segment to the one before, at its first run), changed (what else was new then).
 
     Raises UnknownRunError where the study has no run.
@@ -167,7 +171,7 @@ def history(study: str = "") -> pd.DataFrame:
         changed = [n for n in MARKED if before and before[n] != verdict[n]]
         head = {"run": run.run_id, "study_version": version, "study_changed": ", ".join(news)}
         head |= {"changed": ", ".join(changed)}
-        head |= {name: verdict[name] for name in ("recorded_at", "knob", "quantity", "goal")}
+        head |= {name: verdict[name] for name in ("recorded_at", "knob", "response", "goal")}
         head |= {name: verdict[name] for name in (*MARKED, "code")}
         rows += [row for curve in verdict["curves"] for row in _rows(head, curve)]
         before = verdict
@@ -177,7 +181,8 @@ def history(study: str = "") -> pd.DataFrame:
 
 
 def _rows(head: dict[str, Any], curve: dict[str, Any]) -> list[dict[str, Any]]:
-    of_curve = {name: curve[name] for name in ("slice", "setting", "state", "noise")}
+    of_curve = {name: curve[name] for name in ("slice", "setting", "noise")}
+    of_curve["verdict_state"] = curve["state"]
     of_curve["joints"] = ", ".join(f"{joint:g}" for joint in curve["joints"])
     return [
         {
@@ -185,7 +190,7 @@ def _rows(head: dict[str, Any], curve: dict[str, Any]) -> list[dict[str, Any]]:
             **of_curve,
             "level": level["setting"],
             "trials": level["n"],
-            "response": level["estimate"],
+            "estimate": level["estimate"],
             "low": level["low"],
             "high": level["high"],
             "is_setting": curve["setting"] is not None and level["setting"] == curve["setting"],
@@ -196,11 +201,11 @@ def _rows(head: dict[str, Any], curve: dict[str, Any]) -> list[dict[str, Any]]:
 
 def _with_segments(frame: pd.DataFrame) -> pd.DataFrame:
     """The same with the segments of each curve, within each version of the study."""
-    numbers = ["response", "low", "high", "noise", "trials", "ratio"]
+    numbers = ["estimate", "low", "high", "noise", "trials", "ratio"]
     frame = frame.astype(dict.fromkeys(numbers, float)).assign(segment=0, ratio=np.nan)
-    at_setting = frame[frame["is_setting"] & (frame["response"] > 0)]
+    at_setting = frame[frame["is_setting"] & (frame["estimate"] > 0)]
     for (version, name), rows in at_setting.groupby(["study_version", "slice"]):
-        values = np.log(rows["response"].to_numpy())
+        values = np.log(rows["estimate"].to_numpy())
         errors = rows["noise"].fillna(0.0) / np.sqrt(rows["trials"])
         cuts = change_points(values, errors.to_numpy())
         levels = [np.median(part) for part in np.split(values, cuts)]
@@ -212,7 +217,7 @@ def _with_segments(frame: pd.DataFrame) -> pd.DataFrame:
     return frame
 
 
-def moves(frame: pd.DataFrame) -> list[str]:
+def moves(frame: pd.DataFrame) -> list[Message]:
     """What moved in a history, a sentence each, the oldest first: changes of the response at the
     setting, and of the study."""
     begun = frame.drop_duplicates("run").query("study_changed != ''").to_dict("records")
@@ -229,15 +234,15 @@ def moves(frame: pd.DataFrame) -> list[str]:
         curve = frame[frame["is_setting"] & (frame["slice"] == row["slice"])]
         curve = curve[curve["study_version"] == row["study_version"]]
         before, after = (
-            curve.loc[curve["segment"] == row["segment"] - n, "response"] for n in (1, 0)
+            curve.loc[curve["segment"] == row["segment"] - n, "estimate"] for n in (1, 0)
         )
         worse = (row["ratio"] > 1) == (row["goal"] == "min")
         sentence = say(
             WORSE if worse else BETTER,
-            quantity=plain_name(row["quantity"]),
+            quantity=plain_name(row["response"]),
             share=percent(abs(row["ratio"] - 1)),
-            before=response(before.median(), row["quantity"]),
-            after=response(after.median(), row["quantity"]),
+            before=response(before.median(), row["response"]),
+            after=response(after.median(), row["response"]),
             n_before=len(before),
             n_after=len(after),
             **_of(row),
