@@ -90,6 +90,11 @@ def test_runs_without_an_answer_stand_there_without_one(runs_of, make_run):
     assert frame["verdict_state"]["run-90"] == "stopped" and np.isnan(frame["estimate"]["run-90"])
 
 
+def test_where_nothing_ran_it_is_said_what_makes_a_run(repository):
+    with pytest.raises(UnknownRunError, match=r"no run in .* yet; `deadzone run STUDY` makes one"):
+        dz.history()
+
+
 def test_a_study_without_runs_is_named_with_those_that_have_some(runs_of):
     runs_of(1)
     with pytest.raises(UnknownRunError, match=r"'prob' has no run .* Did you mean `probe`"):

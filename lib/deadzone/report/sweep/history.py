@@ -147,8 +147,11 @@ def history(study: str = "") -> pd.DataFrame:
     """
     runs = list_runs(places.runs_folder())
     names = {run.folder.parent.name for run in runs}
-    if runs and not study:
-        study = max(runs, key=lambda run: run.run_id).folder.parent.name
+    if not runs:
+        raise UnknownRunError(
+            f"There is no run in {places.runs_folder()} yet; `deadzone run STUDY` makes one."
+        )
+    study = study or max(runs, key=lambda run: run.run_id).folder.parent.name
     if study not in names:
         hint = did_you_mean(study, sorted(names))
         raise UnknownRunError(
@@ -165,8 +168,8 @@ def history(study: str = "") -> pd.DataFrame:
             verdict = verdict_of(run)
         except DeadzoneError:  # no trial ended well: there is nothing to set beside the others
             continue
-        parts = {**before.get("study", {}), **verdict["study"]}
-        news = [n for n in parts if before and before["study"].get(n) != verdict["study"].get(n)]
+        parts = before.get("study", {})  # another version of Deadzone may know other keys
+        news = [n for n, part in verdict["study"].items() if parts.get(n, part) != part]
         version += bool(news)
         changed = [n for n in MARKED if before and before[n] != verdict[n]]
         head = {"run": run.run_id, "study_version": version, "study_changed": ", ".join(news)}
