@@ -237,6 +237,10 @@ def headline(result: Comparison, response: str) -> str:
         for word in (BETTER, WORSE)
         if word in counts
     ] or [say(VERDICTS[NO_CHANGE if counts.get(NO_CHANGE) == n else UNDECIDED])]
+    overall = rows_of(result.overall, response)[0]["verdict"]
+    if overall in (BETTER, WORSE) and not counts.reindex([BETTER, WORSE]).any():
+        verdict = say(VERDICTS[overall])
+        words = [_("{verdict} overall, in no treatment by itself", verdict=verdict)]
     return _("{response}: {words}", response=plain_name(response), words=join(words, ", "))
 
 
