@@ -67,7 +67,7 @@ INSIDE = (
     r"deadzone\.verbs\.exploring\.Explorer",
     r"deadzone_load\.capacity\.reversal\.Reversal",
     r"deadzone_profiles\.(model\.Profile|run_profiles\.RunProfiles|pairing\.(Pair|Basis))",
-    r"deadzone_services\.attribution\.(side_by_side\.Margin|environments\.Roles)",
+    r"deadzone_services\.attribution\.hypotheses\.(Margin|Roles)",
 )
 """Records that a result is made of and that a user meets as its tables and sentences."""
 nitpick_ignore_regex = [("py:.*", name) for name in (r"(?!deadzone).*", *INSIDE)]

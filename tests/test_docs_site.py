@@ -15,9 +15,6 @@ from deadzone.study.loading import json_schema
 
 ROOT = Path(__file__).resolve().parent.parent
 
-# Who changes a page runs `make docs`, which builds the site as well.
-pytestmark = pytest.mark.night
-
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory):
@@ -53,6 +50,7 @@ def test_every_verb_command_and_key_has_its_place(site):
     ]
 
 
+@pytest.mark.night
 def test_the_top_leads_to_the_first_page_and_what_is_copied_is_typed_as_it_stands(site):
     assert "url=docs/index.html" in (site / "index.html").read_text()
     page = (site / "docs" / "how-to" / "try.html").read_text()
@@ -60,12 +58,14 @@ def test_the_top_leads_to_the_first_page_and_what_is_copied_is_typed_as_it_stand
     assert not re.findall("[\u2018\u2019\u201c\u201d\u2013]", page)
 
 
+@pytest.mark.night
 @pytest.mark.parametrize("notebook", ["start", "phases"])
 def test_a_tutorial_was_executed(site, notebook):
     page = (site / "notebooks" / f"{notebook}.html").read_text()
     assert "cell_output" in page and "<img" in page
 
 
+@pytest.mark.night
 def test_nothing_is_loaded_from_the_network(site):
     loaded = re.compile(
         r'<(?:script|img|iframe)[^>]*src="(?:https?:)?//|<link[^>]*href="(?:https?:)?//'
@@ -83,6 +83,7 @@ LOOKED_AT = (
 )
 
 
+@pytest.mark.night
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_axe_finds_nothing_grave(site, browser, scheme):
     axe = pytest.importorskip("axe_core_python.sync_playwright").Axe()
@@ -100,6 +101,7 @@ def test_axe_finds_nothing_grave(site, browser, scheme):
     page.close()
 
 
+@pytest.mark.night
 @pytest.mark.parametrize("width", [360, 1280])
 def test_no_page_is_wider_than_its_window(site, browser, width):
     page = browser.new_page(viewport={"width": width, "height": 900})
@@ -109,6 +111,7 @@ def test_no_page_is_wider_than_its_window(site, browser, width):
     page.close()
 
 
+@pytest.mark.night
 def test_the_search_finds_a_subject_without_a_network(site, browser):
     page = browser.new_page()
     page.goto(f"file://{site}/search.html?q=autoscaler")
