@@ -23,7 +23,7 @@ WORDS = {
         "capacity",
         "diff_profiles",
     ),
-    *("explore", "Verdict", "Table", "Figure", "publish", "check_parameters"),
+    *("explore", "Verdict", "Table", "Figure", "publish", "check_parameters", "history"),
 }
 
 
