@@ -119,8 +119,8 @@ class DesignSpec(Spec):
     """when an adaptive design knows enough; by default what the keys below it say"""
 
     budget_s: Seconds | None = Field(default=None, gt=0)
-    """time that the trials may take in all; a grid ends with a whole block, unless trials take longer
-    than expected [s]"""
+    """time that the trials may take in all; a grid ends with a whole block, unless trials take
+    longer than expected [s]"""
 
     def _hangs_together(self) -> None:
         if self.until is not None and self.kind != "adaptive":
