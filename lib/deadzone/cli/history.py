@@ -17,10 +17,10 @@ def command(study: str, as_json: bool) -> None:
 
     A run is compared with all earlier ones, so that a slow change shows, too.
     """
-    from deadzone.analysis.phases.quantities import response, setting
+    from deadzone.analysis.phases.quantities import response
     from deadzone.analysis.records import records
     from deadzone.language.messages import _, ngettext
-    from deadzone.report.sweep.history import history, moves
+    from deadzone.report.sweep.history import history, moment, moves
 
     frame = history(study)
     if as_json:
@@ -31,9 +31,9 @@ def command(study: str, as_json: bool) -> None:
     runs = runs.sort_index()
     for row in runs.tail(MOST_RUNS).to_dict("records"):
         is_set = row["is_setting"]
-        name = setting(row["setting"], row["knob"]) if is_set else _("no setting")
+        name = row["level_name"] if is_set else _("no setting")
         value = response(row["estimate"], row["response"]) if is_set else row["verdict_state"]
-        when = f"{row['recorded_at']:%Y-%m-%d %H:%M}"
+        when = moment(row)[:16]
         notes = "  ".join(filter(None, (row["slice"], row["changed"], row["study_changed"])))
         click.echo(f"{row['run']}  {when}  {name:12}  {value:10}  {notes}".rstrip())
     n = frame["run"].nunique()

@@ -9,7 +9,9 @@ import pytest
 import deadzone as dz
 from deadzone.errors import UnknownRunError
 from deadzone.report.sweep.history import moves, verdict_of
-from report.made_runs import PROVENANCE
+from deadzone.store.run import RunFolder
+from deadzone.study.loading import parse_study
+from report.made_runs import PROVENANCE, record
 
 
 def faster_or_slower(factor, line):
@@ -59,6 +61,8 @@ def test_a_run_keeps_its_verdict_and_one_that_went_on_is_fitted_anew(runs_of):
     assert run.verdict() == verdict and verdict["curves"][0]["setting"] == 2.0
     (run.folder / "verdict.json").write_text(json.dumps({**verdict, "version": "kept"}))
     assert verdict_of(run)["version"] == "kept"
+    (run.folder / "verdict.json").write_text("{")
+    assert verdict_of(run) == verdict
     run.append({**run.records()[-1], "attempt": 2})
     assert verdict_of(run)["version"] != "kept"
 
@@ -88,6 +92,36 @@ def test_runs_without_an_answer_stand_there_without_one(runs_of, make_run):
     make_run(lambda line: {**line, "status": "failed"}, run_id="run-91")
     frame = dz.history("probe").drop_duplicates("run").set_index("run")
     assert frame["verdict_state"]["run-90"] == "stopped" and np.isnan(frame["estimate"]["run-90"])
+
+
+def test_a_grid_of_words_and_runs_of_unknown_date_are_listed_by_their_names(
+    repository, deadzone, monkeypatch
+):
+    monkeypatch.setenv("DEADZONE_HOME", str(repository))
+    study = parse_study(
+        """
+study: packing
+workload: {kind: command, argv: ["true", "{codec}", "{threads}"]}
+factors: {codec: [gzip, xz], threads: [1, 2]}
+design: {replicates: 4, warmup: 0}
+knob: codec
+response: {name: wall_s, unit: s, goal: min}
+""",
+        "study.yaml",
+    )
+    cells = [{"codec": c, "threads": n} for c in ("gzip", "xz") for n in (1, 2)]
+    for number in range(12):
+        factor = 1.0 if number < 6 else 1.1
+        run = RunFolder.create(repository / "data" / "runs", study, f"run-{number:02}")
+        for trial in range(16):
+            levels = cells[trial % 4]
+            wall = factor * {"gzip": 1, "xz": 4}[levels["codec"]] / levels["threads"]
+            run.append(
+                record(trial + 1, 0, wall * (1 + trial / 1000), trial // 4 + 1, levels=levels)
+            )
+    said = deadzone("history", "packing", code=0).out
+    assert "run-00  -  2 threads / codec gzip  0.50" in said
+    assert "is 10 % worse since run run-06 of -: 0.50" in said
 
 
 def test_where_nothing_ran_it_is_said_what_makes_a_run(repository):

@@ -17,8 +17,8 @@ LEAST_CHANGE = np.log1p(0.03)
 
 PENALTY, FEW_RUNS = 4.0, 16.0
 """What a change has to explain, in variances of the noise for each logarithm of the number of runs;
-and how much the noise of n runs may be underrated, 1 + FEW_RUNS / (n - 1). With both, of 1,000
-stable histories of 50 runs that are looked at after every run fewer than 20 raise an alarm:
+and how much the noise of n runs may be underrated, 1 + FEW_RUNS / (n - 1). With both, none of 600
+stable histories of 50 runs that are looked at after every run raises an alarm:
 benchmarks/history.py."""
 
 NORMAL = 1.4826 / np.sqrt(2)

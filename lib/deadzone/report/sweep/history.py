@@ -16,7 +16,7 @@ import pandas as pd
 from deadzone import places
 from deadzone.analysis.phases.quantities import percent, plain_name, response
 from deadzone.analysis.phases.recommend import Recommendation
-from deadzone.analysis.records import plain
+from deadzone.analysis.records import plain, records
 from deadzone.analysis.trend.changes import change_points
 from deadzone.errors import DeadzoneError, StoreError, UnknownRunError, did_you_mean
 from deadzone.language.formats import date
@@ -35,8 +35,8 @@ NO_PART_OF_IT = {
 """Keys of a study that may change without beginning another history."""
 
 COLUMNS = (
-    "run", "recorded_at", "study_version", "study_changed", "slice", "knob", "level", "response",
-    "goal", "trials", "estimate", "low", "high", "noise", "is_setting", "setting",
+    "run", "recorded_at", "study_version", "study_changed", "slice", "knob", "level", "level_name",
+    "response", "goal", "trials", "estimate", "low", "high", "noise", "is_setting", "setting",
     "verdict_state", "joints", "machine", "program", "version", "code", "segment", "ratio",
     "changed",
 )  # fmt: skip
@@ -55,6 +55,12 @@ WORSE, BETTER = (
 FORM = 1
 """Of the file of a verdict; one of another form is made anew."""
 
+OF_LEVELS = {
+    "setting": "level", "name": "level_name", "n": "trials", "estimate": "estimate",
+    "low": "low", "high": "high",
+}  # fmt: skip
+"""Columns of a recommendation's table, by what they are called here."""
+
 MARKED = ("machine", "program", "version")
 """What may change beside the study."""
 
@@ -65,7 +71,9 @@ def verdict_of(run: RunFolder, analysis: Analysis | None = None) -> dict[str, An
     analysis: of the run, where it is at hand. Raises DeadzoneError where nothing can be fitted.
     """
     size = run.journal_file.stat().st_size if run.journal_file.exists() else 0
-    kept = run.verdict()
+    kept: dict[str, Any] = {}
+    with contextlib.suppress(StoreError):  # a file that something damaged is made anew
+        kept = run.verdict()
     if analysis is None and (kept.get("form"), kept.get("journal_bytes")) == (FORM, size):
         return kept
     analysis = analysis or analyse(load_source(str(run.folder)))
@@ -83,7 +91,7 @@ def _verdict(run: RunFolder, analysis: Analysis) -> dict[str, Any]:
     if not curves and analysis.advice is not None:
         curves = [_curve("", analysis.advice, source, [])]
     state = analysis.recommendation["state"]
-    unanswered = {"slice": "", "setting": None, "joints": [], "levels": [], "state": state}
+    nothing: dict[str, Any] = {"setting": None, "joints": [], "noise": None, "levels": []}
     return {
         "recorded_at": facts.get("recorded_at", ""),
         "study": _parts(run.study()),
@@ -95,7 +103,7 @@ def _verdict(run: RunFolder, analysis: Analysis) -> dict[str, Any]:
         "response": source.response,
         "goal": source.goal,
         "recommendation": analysis.recommendation,
-        "curves": curves or [{**unanswered, "noise": None}],
+        "curves": curves or [{**nothing, "slice": "", "verdict_state": state}],
     }
 
 
@@ -104,21 +112,18 @@ def _curve(
 ) -> dict[str, Any]:
     """What a run says of one curve. noise: standard deviation of the logarithms of trials about the
     mean of their level; None without replicates."""
-    trials = source.analysed[[source.knob, source.response]]
+    trials = source.analysed
     positive = trials[trials[source.response] > 0].assign(ln=lambda t: np.log(t[source.response]))
-    by_level = positive.groupby(source.knob, dropna=False)["ln"]
+    by_level = positive.groupby([source.knob, *source.by], dropna=False)["ln"]
     freedom = len(positive) - by_level.ngroups
     squares = float(((positive["ln"] - by_level.transform("mean")) ** 2).sum())
     return {
         "slice": name,
         "setting": plain(advice.setting),
-        "state": advice.state,
+        "verdict_state": advice.state,
         "joints": [plain(joint) for joint in joints],
         "noise": (squares / freedom) ** 0.5 if freedom else None,
-        "levels": [
-            {name: plain(row[name]) for name in ("setting", "n", "estimate", "low", "high")}
-            for row in advice.table.to_dict("records")
-        ],
+        "levels": records(advice.table[[*OF_LEVELS]].rename(columns=OF_LEVELS)),
     }
 
 
@@ -136,12 +141,13 @@ def history(study: str = "") -> pd.DataFrame:
 
     study: its name; by default that of the newest run. Columns: run, recorded_at (UTC),
     study_version (counts from 1 the studies that were measured by this name), study_changed (keys
-    that differ from the run before), slice (which curve), knob and response (columns), goal, level,
-    trials (of the level), estimate with low and high (of the response, in its unit), noise
-    (standard deviation of one trial, in logarithms), is_setting, setting, verdict_state, joints
-    (levels, as text), machine, program, version (of Deadzone), code (commit, with + where it was
-    changed), segment (counts from 0 the pieces between changes of the response at the setting),
-    ratio (of this segment to the one before, at its first run), changed (what else was new then).
+    that differ from the run before), slice (which curve), knob and response (columns), goal, level
+    (of a grid its factors) and level_name, trials (of the level), estimate with low and high (of
+    the response, in its unit), noise (standard deviation of one trial, in logarithms), is_setting,
+    setting, verdict_state, joints (levels, as text), machine, program, version (of Deadzone), code
+    (commit, with + where it was changed), segment (counts from 0 the pieces between changes of the
+    response at the setting), ratio (of this segment to the one before, at its first run), changed
+    (what else was new then).
 
     Raises UnknownRunError where the study has no run.
     """
@@ -172,10 +178,14 @@ def history(study: str = "") -> pd.DataFrame:
         news = [n for n, part in verdict["study"].items() if parts.get(n, part) != part]
         version += bool(news)
         changed = [n for n in MARKED if before and before[n] != verdict[n]]
-        head = {"run": run.run_id, "study_version": version, "study_changed": ", ".join(news)}
-        head |= {"changed": ", ".join(changed)}
-        head |= {name: verdict[name] for name in ("recorded_at", "knob", "response", "goal")}
-        head |= {name: verdict[name] for name in (*MARKED, "code")}
+        shared = ("recorded_at", "knob", "response", "goal", *MARKED, "code")
+        head = {
+            "run": run.run_id,
+            "study_version": version,
+            "study_changed": ", ".join(news),
+            "changed": ", ".join(changed),
+            **{name: verdict[name] for name in shared},
+        }
         rows += [row for curve in verdict["curves"] for row in _rows(head, curve)]
         before = verdict
     frame = pd.DataFrame(rows, columns=[*COLUMNS])
@@ -184,21 +194,16 @@ def history(study: str = "") -> pd.DataFrame:
 
 
 def _rows(head: dict[str, Any], curve: dict[str, Any]) -> list[dict[str, Any]]:
-    of_curve = {name: curve[name] for name in ("slice", "setting", "noise")}
-    of_curve["verdict_state"] = curve["state"]
+    of_curve = {n: curve[n] for n in ("slice", "setting", "noise", "verdict_state")}
     of_curve["joints"] = ", ".join(f"{joint:g}" for joint in curve["joints"])
     return [
         {
             **head,
             **of_curve,
-            "level": level["setting"],
-            "trials": level["n"],
-            "estimate": level["estimate"],
-            "low": level["low"],
-            "high": level["high"],
-            "is_setting": curve["setting"] is not None and level["setting"] == curve["setting"],
+            **level,
+            "is_setting": bool(level) and level["level"] == curve["setting"],
         }
-        for level in curve["levels"] or [dict.fromkeys(("setting", "n", "estimate", "low", "high"))]
+        for level in curve["levels"] or [{}]
     ]
 
 
@@ -268,4 +273,10 @@ def last_move(run: RunFolder, analysis: Analysis | None = None) -> str:
 
 
 def _of(row: dict[Any, Any]) -> dict[str, str]:
-    return {"run": row["run"], "date": date(f"{row['recorded_at']:%Y-%m-%d}", spoken())}
+    """The run of a row and its day."""
+    return {"run": row["run"], "date": date(moment(row), spoken())}
+
+
+def moment(row: dict[Any, Any]) -> str:
+    """When the run of a row was measured; `-` where no circumstances were kept."""
+    return str(row["recorded_at"]).replace("NaT", "-")
