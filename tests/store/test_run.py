@@ -49,7 +49,7 @@ def test_ids_sort_by_time_and_are_not_shared():
 
 
 def test_two_runs_never_share_a_folder(run, tmp_path):
-    with pytest.raises(StoreError, match=r"two runs never share a folder\. Resume it"):
+    with pytest.raises(StoreError, match=r"two runs never share a folder\. Use `resume='"):
         RunFolder.create(tmp_path, STUDY, run.run_id)
     assert run.study() == STUDY
 

@@ -20,7 +20,14 @@ from typing import TYPE_CHECKING, Any
 import yaml
 
 from deadzone.contents import bytes_of, text_of, written_whole
-from deadzone.errors import SaidAs, StoreError, StudyError, UnknownRunError, did_you_mean
+from deadzone.errors import (
+    SaidAs,
+    StoreError,
+    StudyError,
+    UnknownRunError,
+    did_you_mean,
+    resume_option,
+)
 from deadzone.measurement import HistogramSlice, ProfileFile, Sample
 from deadzone.store.provenance import notebook_facts
 from deadzone.store.records import (
@@ -34,12 +41,7 @@ from deadzone.store.records import (
     each_line,
     last_records,
 )
-from deadzone.store.table import (
-    long_pieces,
-    tidy_pieces,
-    whole,
-    write_pieces,
-)
+from deadzone.store.table import long_pieces, tidy_pieces, whole, write_pieces
 from deadzone.study.claims import ClaimSpec, check_claims
 from deadzone.study.design import claims_of_study, levels_of
 from deadzone.study.loading import dump_study, parse_study, yaml_in
@@ -139,8 +141,8 @@ class RunFolder:
                 if not run.folder.is_dir():
                     raise
                 raise StoreError(
-                    f"{run.folder} exists already; two runs never share a folder. Resume "
-                    "it, or give the new run another name."
+                    f"{run.folder} exists already; two runs never share a folder. Use "
+                    f"{resume_option(run.run_id)} to go on."
                 ) from error
         try:
             for name, text in {**(beside or {}), STUDY_FILE: dump_study(study)}.items():
@@ -175,10 +177,8 @@ class RunFolder:
             return cls(folders[0])
         if folders:
             raise UnknownRunError(f"Several studies have a run {run_id!r}; write `STUDY/{run_id}`.")
-        raise UnknownRunError(
-            f"There is no run {name!r} in {runs}."
-            f"{did_you_mean(run_id, [path.name for path in known])}"
-        )
+        hint = did_you_mean(run_id, [path.name for path in known])
+        raise UnknownRunError(f"There is no run {name!r} in {runs}.{hint}")
 
     def study(self) -> Study:
         """The study as it was resolved when the run started."""
