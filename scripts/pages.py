@@ -1,7 +1,8 @@
 """Execute what pages tell a reader to type: the README, the tutorial, and the how-to pages.
 
 Each page runs in an empty folder with a home of its own, in the order of its blocks: a block of
-`sh` in bash, a block of `python` after the earlier ones of the page. A block whose first line names
+`sh` in bash, where the block before it ended, as in a reader's shell; a block of `python` after
+the earlier ones of the page. A block whose first line names
 a file (`# fetch.py`, `# xz.yaml`) is saved under that name. A block of `text` after one that ran
 must be part of what it printed, figures apart; a line `...` stands for any lines.
 
@@ -63,7 +64,7 @@ def execute(page: Path) -> Outcome:
     outcome, printed, python = Outcome(), "", ""
     markdown = page.read_text(encoding="utf-8")
     with tempfile.TemporaryDirectory(prefix="deadzone-page-") as name:
-        folder, home = Path(name, "work"), Path(name, "home")
+        folder, home, place = Path(name, "work"), Path(name, "home"), Path(name, "place")
         folder.mkdir()
         home.mkdir()
         kept = {name: os.environ[name] for name in ("LANG", "TERM", "USER") if name in os.environ}
@@ -84,7 +85,7 @@ def execute(page: Path) -> Outcome:
             elif language in ("sh", "python"):
                 outcome.ran += 1
                 python += text if language == "python" else ""
-                shell = ["bash", "-euo", "pipefail", "-c", text]
+                shell = ["bash", "-euo", "pipefail", "-c", f"{text}\npwd > {place}"]
                 try:
                     done = subprocess.run(
                         shell if language == "sh" else [sys.executable, "-c", python],
@@ -95,6 +96,8 @@ def execute(page: Path) -> Outcome:
                     outcome.failures.append(f"{at}: runs for more than {PATIENCE_S} s")
                     break
                 printed = done.stdout
+                if place.exists():
+                    folder = Path(place.read_text(encoding="utf-8").rstrip("\n"))
                 if done.returncode:
                     outcome.failures.append(f"{at}: exit code {done.returncode}\n{printed[-1500:]}")
                     break
