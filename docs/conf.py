@@ -39,6 +39,8 @@ include_patterns = [
     "notebooks/phases.ipynb",
 ]
 exclude_patterns = ["docs/benchmarks/faults/**", "docs/findings/examples/**", "docs/extensions/**"]
+# Folders without a page are not searched for one.
+exclude_patterns += [".git", ".venv", "build", "data/runs", "lib", "reports", "tests"]
 
 myst_heading_anchors = 3
 myst_enable_extensions = ["colon_fence"]
