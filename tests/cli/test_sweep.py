@@ -223,6 +223,7 @@ def test_without_permission_for_a_limit_the_remedy_is_told(somewhere_else):
     assert list((somewhere_else / "data" / "runs").iterdir()) == []
 
 
+@pytest.mark.night
 def test_without_permission_for_any_quota_the_limit_is_emulated_and_that_is_said(somewhere_else):
     study = somewhere_else / "notebooks" / "studies" / "probe.yaml"
     busy = "i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done"

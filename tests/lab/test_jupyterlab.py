@@ -65,6 +65,7 @@ def slide_to_the_end(page, name):
     page.keyboard.press("End")
 
 
+@pytest.mark.night
 def test_a_slider_of_the_explorer_moves_the_phases(server, chromium, home, tmp_path):
     path = home / "notebooks" / "slid.ipynb"
     half = "deadzone.read_table('ffmpeg-16-cores/trials').query(\"thread_setting != 'auto'\")"

@@ -88,6 +88,7 @@ def test_what_an_objective_allows_many_times_over_is_no_harm(tmp_path):
             )
 
 
+@pytest.mark.night
 def test_a_warm_up_is_cut_out_and_how_long_to_warm_up_is_known(tmp_path):
     test = capacity(load_run(pool_run(tmp_path, replicates=2, cold=8.0, per_second=30).folder))
     warm = test.warmups

@@ -344,6 +344,7 @@ def test_every_published_curve_is_in_the_index():
     assert cases == sorted(case["name"] for case in published_curves())
 
 
+@pytest.mark.night
 def test_a_report_of_a_run_of_reference_leaves_it_as_it_was(deadzone, home):
     (home / "notebooks" / "attribution.ipynb").symlink_to(
         REPOSITORY / "notebooks" / "attribution.ipynb"

@@ -146,6 +146,7 @@ def test_the_summary_of_a_table_is_as_wide_as_the_terminal(in_terminal, tmp_path
     )
 
 
+@pytest.mark.night
 def test_a_long_table_is_cut_and_its_rest_counted(in_terminal, deadzone, tmp_path):
     path = tmp_path / "many.csv"
     rows = [

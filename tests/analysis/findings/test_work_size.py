@@ -103,6 +103,7 @@ def curve(knob: str, in_proportion: bool) -> pd.DataFrame:
     return pd.DataFrame({knob: x, "time_s": y * noise})
 
 
+@pytest.mark.night
 def test_settings_and_sizes_of_work_are_told_by_their_names():
     """At most 2 % of the knobs are taken for work, and 5 % of the work for a knob."""
     tried = [(name, way) for name in SETTINGS for way in (False, True)]

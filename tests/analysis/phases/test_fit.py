@@ -186,6 +186,7 @@ def test_a_response_to_maximise_has_positive_elasticity_where_it_pays():
     assert (model.levels["fitted_low"] <= model.levels["fitted_high"]).all()
 
 
+@pytest.mark.night
 @pytest.mark.parametrize(("step", "replicates"), [(2.0, 1), (1.0, 3)])
 def test_five_hundred_levels_and_half_as_many_of_one_trial_each(step, replicates):
     levels = np.arange(1.0, 501.0, step)

@@ -84,6 +84,7 @@ def test_what_neighbours_or_repetition_confirm_is_no_level_off(off):
     assert not named(fit_phases(sweep(SOUND | off, 3), "threads", "wall_s"))
 
 
+@pytest.mark.night
 def test_sound_levels_of_noisy_single_trials_are_left_in_peace():
     alarms = sum(
         len(named(fit_phases(sweep(SOUND, 1, noise=0.05, seed=s), "threads", "wall_s")))

@@ -197,6 +197,7 @@ def test_a_noisy_setting_is_not_told_from_a_quiet_one_of_the_same_value():
     assert claims <= 10  # 39 with one noise for all; 2 would be as stated
 
 
+@pytest.mark.night
 def test_two_of_three_trials_that_agree_make_no_outlier_of_the_third_where_settings_scatter_differently():  # noqa: E501
     """Equal settings, three trials each, scatters up to a hundred times apart: claims are wrong in
     at most a tenth."""

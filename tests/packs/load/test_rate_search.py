@@ -55,6 +55,7 @@ def measured(plan, ask, most=400):
     return pd.DataFrame(rows)
 
 
+@pytest.mark.night
 @given(
     st.lists(st.floats(1.5, 900_000), min_size=2, max_size=2),
     st.sampled_from([0.02, 0.05, 0.3, 1.0]),

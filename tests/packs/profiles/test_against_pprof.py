@@ -36,6 +36,7 @@ def test_all_kinds_of_profiles_were_recorded():
     assert kinds == {"cpu", "heap", "allocs", "goroutine", "mutex", "block"}
 
 
+@pytest.mark.night
 @pytest.mark.programs
 def test_a_server_profiled_now_reads_as_pprof_reads_it(tmp_path, media_server, pprof):
     with record.running(media_server, "-streams=32", warm_up_s=0.5) as address:

@@ -84,6 +84,7 @@ def test_nothing_is_loaded_and_nothing_sticks_out(browser, written):
     assert {address for address in asked if not address.startswith("data:")} == {path.as_uri()}
 
 
+@pytest.mark.night
 def test_words_in_tables_are_not_broken_inside(browser, written):
     tab = browser.new_page(viewport={"width": 360, "height": 900})
     tab.goto(written("en").as_uri())

@@ -59,6 +59,7 @@ def test_page_pdf_notebook_and_trials_lie_side_by_side(published):
     assert published.folder.name in published.front.read_text()
 
 
+@pytest.mark.night
 def test_publishing_twice_gives_the_same_bytes(home, published):
     before = contents(published.folder)
     again = publish_run(RunFolder.find(home / "data" / "runs", "probe/run-1"))

@@ -1,5 +1,7 @@
 from dataclasses import replace
 
+import pytest
+
 from deadzone.language.messages import speak
 from deadzone.report.document.display import Prose
 from deadzone.report.sweep.analysis import analyse
@@ -76,6 +78,7 @@ def test_a_plain_table_has_no_earlier_run(make_run):
     assert regression_check(analyse(source)).blocks() == []
 
 
+@pytest.mark.night
 def test_without_a_curve_it_is_the_best_setting_that_may_have_moved(write_study, sweep):
     """Two words, of which the other one is the fast one in the third run."""
 

@@ -25,7 +25,10 @@ def study(write_study):
     )
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.parametrize(
+    "number",
+    [signal.SIGINT, signal.SIGTERM, pytest.param(signal.SIGHUP, marks=pytest.mark.night)],
+)
 def test_an_interrupt_ends_the_sweep_in_order(number, study, start, traces, home, sweep):
     started = start("sweep", study)
     started.wait_for(lambda: started.trials() >= 3, "its third trial")

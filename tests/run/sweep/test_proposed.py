@@ -80,6 +80,7 @@ def test_a_run_that_was_killed_goes_on_with_the_batch_it_was_in(study, start, ho
     assert [record["trial"] for record in run.records()] == [1, *chosen]
 
 
+@pytest.mark.night
 def test_the_same_trials_and_seed_give_the_same_next_batch(study):
     """As after a kill between the last trial of a batch and the choice of the next one."""
     run = sweep(study())
@@ -91,6 +92,7 @@ def test_the_same_trials_and_seed_give_the_same_next_batch(study):
         assert [dict(one.levels) for one in again] == [one["levels"] for one in batch["trials"]]
 
 
+@pytest.mark.night
 def test_a_run_may_go_on_until_more_is_known_and_records_the_rule(study):
     path = study()
     first = sweep(path, overrides={"design.until": {"decide": "setting", "loss": 0.5}})

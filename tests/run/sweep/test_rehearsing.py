@@ -2,6 +2,7 @@
 
 import json
 
+import pytest
 import yaml
 
 from deadzone.run.sweep.opening import open_run, planned_file
@@ -35,6 +36,7 @@ def test_what_is_wrong_is_told_before_the_third_trial(write_study, deadzone):
     assert "Rehearsal" not in deadzone("sweep", study_with(write_study, rehearsal=False)).err
 
 
+@pytest.mark.night
 def test_a_run_of_before_rehearsals_goes_on_in_its_order(write_study, sweep, deadzone):
     study = study_with(write_study)
     run = open_run(str(study), {"design.rehearsal": False}).run

@@ -91,6 +91,7 @@ def test_after_an_end_in_the_middle_the_server_is_as_it_was(
     assert not list(home.glob("held-by-*"))
 
 
+@pytest.mark.night
 def test_a_server_killed_in_the_middle_leaves_no_limit_behind(
     as_root, tmp_path, write_study, start
 ):
