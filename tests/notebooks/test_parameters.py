@@ -106,10 +106,11 @@ def test_a_wrong_value_is_refused_with_a_sentence(name, home, write_study):
             "5",
             "PhaseError: tolerance is 5; give a share from 0 to 1, for example 0.05 for 5 %.",
         ),
-        (
+        pytest.param(
             "tabel",
             "x",
             "ReportError: The notebook has no parameter 'tabel'. Did you mean `table`?",
+            marks=pytest.mark.night,
         ),
     ],
 )

@@ -262,7 +262,13 @@ OTHERWISE = {
 """A text of the cell that is executed again, what is changed before, and what it says then."""
 
 
-@pytest.mark.parametrize("name", VERDICTS)
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=pytest.mark.night if name == "thread_pools" else ())
+        for name in VERDICTS
+    ],
+)
 def test_conclusions_have_their_verdicts_sentences_and_figures(name):
     with Executed(f"published/{name}") as notebook:
         assert notebook.value("verdicts") == VERDICTS[name]

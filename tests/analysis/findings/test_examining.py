@@ -241,7 +241,7 @@ def test_trials_that_did_nothing_are_told_apart_on_a_busy_machine():
 
 
 @pytest.mark.parametrize("tails", ["normal", "heavy", "skewed"])
-@pytest.mark.parametrize("replicates", [3, 10])
+@pytest.mark.parametrize("replicates", [3, pytest.param(10, marks=pytest.mark.night)])
 def test_noise_alone_however_large_makes_no_groups(tails, replicates):
     drawn = {"noise": 0.3, "replicates": replicates, "tails": tails}
     tables = (sound_trials(seed, **drawn) for seed in range(20))

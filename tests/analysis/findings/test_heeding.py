@@ -135,6 +135,10 @@ PLANTED = {
 }
 
 
+BY_DAY = ("", "failures_by_level", "less_work", "other_factor", "noise_too_large", "work_size")
+"""One of each severity, and what decides otherwise."""
+
+
 @pytest.mark.parametrize("key", ["failures_by_level", "timeouts_by_level", "errors_by_level"])
 def test_no_larger_setting_is_advised_where_larger_ones_fail(key):
     """The levels below still improve to their end, n 4."""
@@ -145,7 +149,13 @@ def test_no_larger_setting_is_advised_where_larger_ones_fail(key):
     assert not any("larger setting" in text for text in advice.caveats)
 
 
-@pytest.mark.parametrize("name", ["", *PLANTED])
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=() if name in BY_DAY else pytest.mark.night)
+        for name in ("", *PLANTED)
+    ],
+)
 def test_a_finding_reaches_the_setting_in_all_four(name, tmp_path, deadzone):
     table, does, response = PLANTED.get(name, Planted(sound_trials(1), ""))
     knob = next(name for name in ("n", "threads", "rows") if name in table)
