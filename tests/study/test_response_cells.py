@@ -19,7 +19,8 @@ from deadzone.study.scales import level_name
      (["38:50:07", "1:02.5", "0:13"], [139807, 62.5, 13], "are in s."),
      (["28,893.18", "1,234", "7"], [28893.18, 1234, 7], None),
      (["0,5", "12,25"], [0.5, 12.25], None), (["0,123,456 ms", "5 ms"], [123456, 5], "are in ms."),
-     (["56111K", "60000K"], [56111, 60000], "are in K."),
+     (["56111K", "60000K"], [56111000, 60000000], "k is 1,000"),
+     (["950", "1.2k", "1.1M"], [950, 1200, 1.1e6], "M, k in the cells"),
      (["1,234 s", "7 s"], [1234, 7], "are in s."),
      (["1 ± 0.2", "2+-3%"], [1, 2], "The spread behind ± in 'y' is left aside."),
      (["~90 secs", "35 secs"], [90, 35], "rounded by hand"), (["45 %", "7%"], [45, 7], "are in %."),
@@ -55,8 +56,9 @@ def test_a_frame_and_the_command_read_them_alike(deadzone, tmp_path):
 
 @pytest.mark.parametrize(
     ("cells", "words"),
-    [(["4 s", "fast"], "1 values of 'y' are not numbers, the first is 'fast' in data row 2"),
-     (["4 s", "3 MB"], "2 values of 'y' are not numbers, the first is '4 s' in data row 1")],
+    [(["4 s", "fast"], "1 value is no number in 'y', the first is 'fast' in data row 2"),
+     (["1/s", "4"], "leave it out: `sed 2d FILE | deadzone fit - ...`"),
+     (["4 s", "3 MB"], "2 values are not numbers in 'y', the first is '4 s' in data row 1")],
 )  # fmt: skip
 def test_a_cell_that_cannot_be_read_is_refused_with_its_row(cells, words):
     frame = pd.DataFrame({"n": range(1, 3), "y": cells})

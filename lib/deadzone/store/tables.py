@@ -39,6 +39,9 @@ BEGINNINGS = {b"PAR1": ".parquet", b"ARROW1": ".feather", b"[": ".json", b"{": "
 EMPHASIS = re.compile(r"\A\s*(?:\*\*|\*|__)([^*_]+?)(?:\*\*|\*|__)\s*\Z")
 """Markdown's marks around the text of a cell."""
 
+BLANKS = re.compile(r"\A\s+|\s+\Z")
+"""Around the text of a cell."""
+
 NUMERIC = re.compile(r"([-+]?\d+(?:\.\d+)?(?:e[-+]?\d+)?)(?:\.\d+)?")
 """A name of a column that is a number; pandas writes .1 behind one that stands twice."""
 
@@ -82,7 +85,7 @@ def read_table(path: Path) -> pd.DataFrame:
     """
     if path == STANDARD_INPUT:
         return _read_standard_input()
-    if not is_table(path):
+    if not is_table(path) and not _is_drawn(path):
         hint = _recognised(path) if path.suffix else f" If it is a run: `deadzone report {path}`."
         raise TableError(f"{path}: a table is a file ending in {' or '.join(READABLE)}.{hint}")
     if not path.is_file():
@@ -186,7 +189,7 @@ def _read(path: Path) -> pd.DataFrame:
     """The table of a file, by the ending of its name. Raises ModuleNotFoundError where what reads
     it is not installed."""
     kind = _ending(path)
-    if kind in AS_TEXT:
+    if kind in AS_TEXT or _is_drawn(path):
         return _read_csv(path)
     if kind in (".json", ".jsonl"):
         if kind == ".json":
@@ -241,7 +244,7 @@ def _read_csv(path: Path) -> pd.DataFrame:
     ]
     table = table.drop(columns=unnamed)
     for name in texts_of(table):
-        plain = table[name].replace(EMPHASIS, r"\1", regex=True)
+        plain = table[name].replace([EMPHASIS, BLANKS], [r"\1", ""], regex=True)
         if not plain.equals(table[name]):
             table[name] = as_numbers(plain)
     return table.rename(
@@ -276,19 +279,14 @@ def _with_words(table: pd.DataFrame, path: Path, how: Mapping[str, Any]) -> pd.D
 def form_of(path: Path) -> tuple[dict[str, Any], int]:
     """How a table is written, by its first lines, as options of `pandas.read_csv`, and the number
     of cells in its first line. Raises OSError if it cannot be read."""
-    with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
-        head = file.readline() + file.read(LOOKED_AT)
-    encoding = "utf-8-sig"
-    if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-        encoding = "utf-16"
-    text = head.decode(encoding, errors="replace")
+    text, encoding, is_cut = _head(path)
     every = text.splitlines()
     rules = {i for i, line in enumerate(every) if RULE.fullmatch(line)}
-    skipped = sorted({*range(_remarks(every)), *rules})
+    skipped = sorted({*range(_remarks(every)), *rules, *_around(every, rules)})
     how = {"encoding": encoding, "skipinitialspace": True, "skiprows": skipped}
     lines = [line for i, line in enumerate(every) if i not in skipped and line.strip()]
-    if len(head) >= LOOKED_AT and len(lines) > 1:
-        lines = lines[:-1]  # it may be cut
+    if is_cut and len(lines) > 1:
+        lines = lines[:-1]
     lines[:1] = [line.removeprefix("# ") for line in lines[:1]]
     if rules and lines and "|" in lines[0]:
         return {**how, "sep": "|"}, lines[0].count("|")
@@ -297,6 +295,45 @@ def form_of(path: Path) -> tuple[dict[str, Any], int]:
     comma = separator != "," and any(DECIMAL_COMMA.fullmatch(cell) for cell in cells)
     columns = len(_cells(lines[0], separator)) if lines else 0
     return {**how, "sep": separator or r"\s+", "decimal": "," if comma else "."}, columns
+
+
+def _head(path: Path) -> tuple[str, str, bool]:
+    """The first lines of a file, their encoding, and whether the last of them may be cut. Raises
+    OSError if it cannot be read."""
+    with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
+        head = file.readline() + file.read(LOOKED_AT)
+    wide = head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
+    encoding = "utf-16" if wide else "utf-8-sig"
+    return head.decode(encoding, errors="replace"), encoding, len(head) >= LOOKED_AT
+
+
+def _is_drawn(path: Path) -> bool:
+    """Whether a file of another ending holds a table that is drawn with bars and rules."""
+    if path.suffix != ".txt" or not path.is_file():
+        return False
+    lines = _head(path)[0].splitlines()
+    return bool(_block(lines, {i for i, line in enumerate(lines) if RULE.fullmatch(line)}))
+
+
+def _block(lines: list[str], rules: set[int]) -> range:
+    """The lines of the first table that is drawn with bars and rules; none where there is none."""
+    drawn = [i in rules or "|" in line for i, line in enumerate(lines)]
+    first = stop = min(rules, default=0)
+    while first and drawn[first - 1]:
+        first -= 1
+    while stop < len(lines) and drawn[stop]:
+        stop += 1
+    n = sum("|" in line for line in lines[first:stop])
+    return range(first, stop) if rules and n > 2 else range(0)
+
+
+def _around(lines: list[str], rules: set[int]) -> Iterable[int]:
+    """The lines before and after a drawn table, such as a title; where another one follows, those
+    before."""
+    block = _block(lines, rules)
+    another = any("|" in line for line in lines[block.stop :])
+    behind = () if another else range(block.stop, len(lines))
+    return [*range(block.start), *behind] if block else ()
 
 
 def _remarks(lines: list[str]) -> int:

@@ -56,13 +56,16 @@ TIMES = {
 }  # fmt: skip
 """Words for a time; a cycle is one of a clock."""
 
-RATES = {"throughput", "throughputs", "bandwidth", "goodput", "rate", "bw", "mips", "iops"}
+RATES = {"throughput", "throughputs", "bandwidth", "goodput", "rate", "bw", "mips", "iops", "ts"}
 
 RATE_UNIT = re.compile(
     r"([kmgtp]?i?(b|bit)|[kmg]?(p|r|q|t|f|io|c|w|i|s|m|h|msg|req|tok)|[kmgtp]o)ps"
     r"|[kmgtpe]?flops?s?|[kmgt]teps|[kmg]hz|[rqt]pm|tpmc"
 )
 """A rate in one word: `qps`, `fps`, `mbps`, `Mops`, `GFLOPS`."""
+
+PERCENTILE = re.compile(r"p[1-9]\d{1,3}")
+"""`p99` alone is one of a time."""
 
 GAINS = {"speed", "speedup", "accuracy", "ipc"}
 
@@ -169,7 +172,7 @@ def _of_words(named: list[str]) -> Kind:
     per_second = any(first in COUNTED and unit in SECOND for first, unit in pairwise(named))
     if per_second or words & RATES or any(map(RATE_UNIT.fullmatch, named)):
         return "rate"
-    if words & (TIMES | TIME_UNITS) or last == "h":
+    if words & (TIMES | TIME_UNITS) or last == "h" or any(map(PERCENTILE.fullmatch, named)):
         return "time"
     is_size = last in AMOUNTS_OF_BYTES and not words & MOVED
     return "cost" if words & COSTS or is_size else ""

@@ -20,6 +20,9 @@ READ_AS = "deadzone_cells"
 LEFT_OUT = "deadzone_left_out"
 """Of a frame's attributes: what was said when columns and rows of it were left out."""
 
+MULTIPLES = {"": 1.0, "k": 1e3, "K": 1e3, "M": 1e6, "G": 1e9}
+"""Letters alone, of a count: of 8.1k requests."""
+
 NO_VALUE = {"n/a", "na", "-", "--", "—", "?"}
 
 STATUSES = {
@@ -47,6 +50,8 @@ def with_numbers(frame: pd.DataFrame, response: str) -> pd.DataFrame:
         return frame
     units = {own.unit for own in read.values()}
     family = family_of(units) if len(units) > 1 else ("", dict.fromkeys(units, 1.0))
+    if units <= MULTIPLES.keys():
+        family = ("", MULTIPLES)
     if family is None:
         return frame
     _, factors = family
@@ -70,7 +75,13 @@ def is_amount(cell: object) -> bool:
 
 def _said(response: str, read: Mapping[str, Quantity], status: pd.Series) -> Iterable[Message]:
     units = sorted({own.unit for own in read.values()})
-    if len(units) > 1:
+    if units != [""] and MULTIPLES.keys() >= {*units}:
+        yield _(
+            "{units} in the cells of {response}: k is 1,000, M and G are the next.",
+            units=", ".join(filter(None, units)),
+            response=repr(response),
+        )
+    elif len(units) > 1:
         yield _(
             "The cells of {response} are in several units ({units}), all are converted to {unit}.",
             response=repr(response),

@@ -130,8 +130,8 @@ def printed_work(rows: pd.DataFrame) -> dict[str, np.ndarray]:
 
 @finding(
     "stops",
-    seen="{column} is {few:number} at {levels} and up to {most:number} at others: these trials "
-    "may have done less work.",
+    seen="{column} is as low as {few:number} at {levels}, and up to {most:number} at others: these "
+    "trials may have done less work.",
     mend="Hold the work of a trial the same, or make the response work per second.",
 )
 def less_work(seen: Experiment) -> Iterator[Suspicion]:
@@ -146,9 +146,13 @@ def less_work(seen: Experiment) -> Iterator[Suspicion]:
     as it can: what it counts is a rate.
     """
     rows, printed = seen.sound, printed_work(seen.sound)
-    for name, values in counts_of_work(seen, rows).items():
+    counts = counts_of_work(seen, rows)
+    done = [typical(seen, rows, values) for values in counts.values()]
+    is_whole = any((medians >= LESS * np.nanmax(medians)).all() for medians in done)
+    for name, values in counts.items():
         if not _works_for_a_time(seen, rows, values):
-            yield from _falls(seen, rows, name, values, TWICE if name in printed else None)
+            exact = TWICE if name in printed else None
+            yield from _falls(seen, rows, name, values, exact, is_whole)
     yield from _less_cpu(seen, rows)
 
 
@@ -163,10 +167,13 @@ def printed_less(seen: Experiment) -> Iterator[Suspicion]:
 
 
 def _falls(
-    seen: Experiment, rows: pd.DataFrame, name: str, values: np.ndarray, exact: int | None
-) -> Iterator[Suspicion]:
+    seen: Experiment, rows: pd.DataFrame, name: str, values: np.ndarray, exact: int | None,
+    is_whole: bool = False,
+) -> Iterator[Suspicion]:  # fmt: skip
     """A count is less than before, or, where it was printed, than at any other level. exact: trials
-    of each level, of a printed count, that leave nothing to chance where they agree."""
+    of each level, of a printed count, that leave nothing to chance where they agree. is_whole:
+    whether another count is the same at every level, so that one that goes against the knob is of
+    larger pieces of the same work."""
     medians = typical(seen, rows, values)
     if exact is None:
         if np.isfinite(values).sum() < 2 * LEAST_A_LEVEL or "service" in name or "client" in name:
@@ -177,8 +184,9 @@ def _falls(
         most = np.full_like(medians, np.fmax.reduce(medians))
     few = (medians < LESS * most) & (np.fmin.reduce(most) > 0)
     way = _proportion(seen, medians)
+    few &= way == 0 or (way < 0 and not is_whole)
     beside = way < 0 or (few.any() and _explains_little(seen, rows, medians, few))
-    yield _less(seen, rows, name, values, few & (way <= 0), "doubts" if beside else "stops", exact)
+    yield _less(seen, rows, name, values, few, "doubts" if beside else "stops", exact)
 
 
 def _less(
