@@ -426,7 +426,7 @@ def _unread(error: str, printed: str) -> str:
     program."""
     lines = [line.strip()[:SHOWN_LINE] for line in printed.splitlines() if re.search(r"\d", line)]
     places = "; ".join(map(repr, lines[-SHOWN_LINES:]))
-    shown = printed[:SHOWN_LINE] or "nothing"
-    where = f"numbers stand in {places}" if places else f"it printed {shown!r}"
+    shown = repr(printed[:SHOWN_LINE]) if printed else "nothing"
+    where = f"numbers stand in {places}" if places else f"it printed {shown}"
     key = "`--response` of `try`, `workload.responses` of a study"
     return f"In the first trials {error}: {where}. Change the regular expression ({key})."
