@@ -131,7 +131,7 @@ PLANTED = [
     ("limit_not_felt", 20, lambda t: limited(t, nr_throttled=0), "doubts"),
     ("limit_not_felt", 20, limited, ""),
     ("less_work", 7, lambda t: t, ""),
-    ("less_work", 7, where(large, items=500.0), "stops items is 500 at n 4, 6, 8"),
+    ("less_work", 7, where(large, items=500.0), "stops items is as low as 500 at n 4, 6, 8"),
     ("not_the_program", 6, asleep, "doubts"),
     ("not_the_program", 6, lambda t: asleep(t, awake=0.5), ""),  # it waits for a core
     ("error_printed", 13, where(large, error_lines=1), "stops at n 4, 6, 8"),
