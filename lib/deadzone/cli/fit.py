@@ -146,8 +146,8 @@ def _facts(answer: Answer, advice: Recommendation, frame: pd.DataFrame) -> dict[
     """The answer as it is printed with --json."""
     facts: dict[str, Any] = {
         "knob": answer.factors[-1],
-        "response": answer.response,
-        "goal": answer.goal,
+        "response": answer.candidates.response,
+        "goal": answer.candidates.goal,
     }
     facts |= {"goal_from": answer.candidates.goal_from, "phases": [], "outliers": []}
     if answer.others:

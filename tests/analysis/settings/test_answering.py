@@ -69,7 +69,8 @@ def test_counts_are_compared_as_counts():
     frame["errors"] = rng.poisson(frame["mode"].map({"a": 0.2, "b": 6, "c": 30}))
     found = answer(frame, "mode", "errors")
     advice = found.recommend()
-    assert found.scale.kind == "count" and advice.setting == "a" and advice.tied == ("a",)
+    assert found.candidates.scale.kind == "count"
+    assert advice.setting == "a" and advice.tied == ("a",)
     assert (advice.table["low"] >= 0).all()
     assert advice.table.set_index("setting")["loss"]["c"] == pytest.approx(30, abs=5)
 
@@ -79,7 +80,7 @@ def test_a_difference_is_compared_by_its_amount():
     frame = pd.DataFrame({"mode": np.repeat(["a", "b"], 6)})
     frame["gain"] = rng.normal(frame["mode"].map({"a": -2.0, "b": 3.0}), 0.5)
     found = answer(frame, "mode", "gain", "max")
-    assert found.scale.kind == "interval" and found.recommend().setting == "b"
+    assert found.candidates.scale.kind == "interval" and found.recommend().setting == "b"
     with pytest.raises(PhaseError, match="positive response"):
         found.recommend(cost="gain")
     with pytest.raises(PhaseError, match="ratio scale"):

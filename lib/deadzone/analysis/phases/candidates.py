@@ -4,7 +4,7 @@ of each.
 One table serves every goal: a goal orders the settings, sets some aside and says why.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
@@ -15,7 +15,6 @@ import pandas as pd
 from deadzone.analysis.phases.level_estimates import (
     FEWEST_AGREEING,
     STANDARD_ERRORS,
-    LevelEstimates,
     estimate_levels,
     few_trials_factor,
     level_medians,
@@ -29,7 +28,7 @@ from deadzone.analysis.records import plain
 from deadzone.analysis.response_scale import RATIO_SCALE, ResponseScale
 from deadzone.language.messages import _
 from deadzone.study.direction import GoalFrom
-from deadzone.study.levels import NONE, is_number, read_level
+from deadzone.study.levels import NONE, read_level
 
 ROUGHEST = float(np.log(1.25))
 """More than this [ln] single trials are not allowed to differ for no reason: noise of that size
@@ -128,112 +127,57 @@ class Candidates:
 
 
 def measured_settings(
-    amounts: pd.DataFrame,
-    settings: Sequence[Any],
     trials: pd.DataFrame,
-    estimates: LevelEstimates,
-    asked: tuple[str, str, ResponseScale],
-    **known: Any,
-) -> Candidates:
-    """The candidates that are levels of a knob.
+    columns: Mapping[str, np.ndarray],
+    goal: str,
+    sound: np.ndarray | bool = True,
+) -> pd.DataFrame:
+    """What trials say of each setting, a row each: worst, n, flagged, own, own_error, and the
+    columns of `LevelEstimates`.
 
-    amounts: of the knob, as of `Candidates`. trials: one row a trial: index (position of its
-    setting), response, value (that on the scale of the estimates), outlier. asked: response, goal
-    and scale. known: further columns of the table; `sound` says which settings may tell how rough
-    single trials are.
+    trials: one row a trial: index (position of its setting), response, value (that on the scale of
+    the estimates), outlier. sound: which settings may tell how rough single trials are.
     """
-    knob, n = str(amounts.columns[0]), len(amounts)
-    (columns, covariance, degrees_of_freedom), (response, goal, scale) = estimates, asked
+    n = len(columns["noise"])
     index, outlier = trials["index"].to_numpy(), trials["outlier"].to_numpy(bool)
-    values, count = trials["response"], np.bincount(index, minlength=n)
-    flagged = np.bincount(index[outlier], minlength=n)
+    count, flagged = np.bincount(index, minlength=n), np.bincount(index[outlier], minlength=n)
     own = level_medians(index, trials["value"].to_numpy(), 1.0 - outlier)
-    sound = known.pop("sound", True) & (flagged < count)
     # How far single trials may lie off for no reason: second differences of neighbours, which a
     # trend leaves alone (Gasser, Sroka and Jennen-Steinmetz 1986, Biometrika 73, 625-633; the
     # median, as of Rousseeuw and Croux 1993, JASA 88, 1273-1283). Else Student's t says.
-    bends = np.abs(np.diff(own[sound], 2))
+    bends = np.abs(np.diff(own[sound & (flagged < count)], 2))
     single = min(float(np.median(bends)), ROUGHEST) if len(bends) else 0.0
     several = few_trials_factor(columns["noise_df"]) * columns["noise"] / np.sqrt(count)
-    table = pd.DataFrame(
-        {
-            "setting": pd.Series(list(settings), dtype=object),
-            "name": pd.Series([setting_text(level, knob) for level in settings], dtype=object),
-            "worst": values.groupby(index).agg("max" if goal == "min" else "min"),
-            "n": count,
-            "flagged": flagged,
-            "own": own,
-            "own_error": np.where(count > 1, several, single / (STANDARD_ERRORS * np.sqrt(2))),
-            **columns,
-            **known,
-        }
-    )
-    return Candidates(table, amounts, covariance, degrees_of_freedom, response, goal, scale)
+    own_error = np.where(count > 1, several, single / (STANDARD_ERRORS * np.sqrt(2)))
+    worst = trials.groupby("index")["response"].agg("max" if goal == "min" else "min").to_numpy()
+    measured = {"worst": worst, "n": count, "flagged": flagged, "own": own, "own_error": own_error}
+    return pd.DataFrame({**measured, **columns})
 
 
 def candidates_of(model: PhaseResult) -> Candidates:
     """The levels of one curve as candidates."""
     levels = model.levels["level"].to_numpy(float)
+    trials = model.trials.assign(
+        index=np.searchsorted(levels, model.trials["level"].to_numpy(float)),
+        value=np.log(model.trials["corrected"].to_numpy(float)),
+    )
+    columns, covariance, degrees_of_freedom = estimate_levels(model)
+    settings = [setting_at(model, level) for level in levels]
     # The last phase gains with the certainty of the fit, and its last step does so too.
     improves = still_gains(model) and model.phases["elasticity_low"].iloc[-1] > WORTH_A_TRIAL
-    return measured_settings(
-        pd.DataFrame({model.knob: np.where(levels == model.none_level, np.inf, levels)}),
-        [setting_at(model, level) for level in levels],
-        model.trials.assign(
-            index=np.searchsorted(levels, model.trials["level"].to_numpy(float)),
-            value=np.log(model.trials["corrected"].to_numpy(float)),
-        ),
-        estimate_levels(model),
-        (model.response, model.goal, RATIO_SCALE),
-        sound=model.levels["off"].to_numpy(float) == 0,
+    sound = model.levels["off"].to_numpy(float) == 0
+    table = measured_settings(trials, columns, model.goal, sound).assign(
+        setting=pd.Series(settings, dtype=object),
+        name=[setting_text(level, model.knob) for level in settings],
         dead=[False, *(label == "dead_zone" for label in model.step_labels)],
         last=np.arange(len(levels)) == (len(levels) - 1 if improves else -1),
         kind=np.arange(len(levels)) if model.axis.is_interval else 0,
         on_curve=True,
         estimable=model.noise.estimable,
     )
-
-
-def in_slice(candidates: Candidates, levels: Mapping[str, Any]) -> Candidates:
-    """The candidates of a slice as settings of the grid. levels: of the other factors in this
-    slice."""
-    if not levels:
-        return candidates
-    others: dict[str, Any] = {name: plain(level, whole=True) for name, level in levels.items()}
-    where = " / ".join(setting_text(level, name) for name, level in others.items())
-    settings = [{**others, candidates.knob: level} for level in candidates["setting"]]
-    names = [f"{where} / {name}" for name in candidates["name"]]
-    amounts = {name: level if is_number(level) else np.nan for name, level in levels.items()}
-    return replace(
-        candidates,
-        table=candidates.table.assign(setting=pd.Series(settings), name=names),
-        amounts=candidates.amounts.assign(**amounts),
-    )
-
-
-def stacked(parts: Sequence[Candidates]) -> Candidates:
-    """The candidates of several slices in a row.
-
-    The slices share no trials, so their errors are taken as independent. Settings of a slice whose
-    other levels are words are of a kind of their own.
-    """
-    if len(parts) == 1:
-        return parts[0]
-    tables, first = [], 0
-    for part in parts:
-        is_worded = bool(part.amounts.isna().all().any())
-        tables.append(part.table.assign(kind=part.table["kind"] + first * is_worded))
-        first += int(part.table["kind"].max()) + 1
-    own = np.repeat(np.arange(len(parts)), [len(part) for part in parts])
-    covariance = np.zeros((len(own), len(own)))
-    covariance[own[:, None] == own] = np.concatenate([part.covariance.ravel() for part in parts])
-    return replace(
-        parts[0],
-        table=pd.concat(tables, ignore_index=True),
-        amounts=pd.concat([part.amounts for part in parts], ignore_index=True),
-        covariance=covariance,
-        degrees_of_freedom=sum(part.degrees_of_freedom for part in parts),
-    )
+    amounts = pd.DataFrame({model.knob: np.where(levels == model.none_level, np.inf, levels)})
+    about = (model.response, model.goal, RATIO_SCALE)
+    return Candidates(table, amounts, covariance, degrees_of_freedom, *about)
 
 
 def with_cost(candidates: Candidates, cost: str) -> Candidates:

@@ -25,10 +25,8 @@ from deadzone.analysis.finding import Finding
 from deadzone.analysis.phases.candidates import (
     Candidates,
     candidates_of,
-    in_slice,
     measured_settings,
     only,
-    stacked,
 )
 from deadzone.analysis.phases.fit import CurveSettings, fit_curve
 from deadzone.analysis.phases.level_estimates import (
@@ -44,6 +42,7 @@ from deadzone.analysis.phases.noise import OUTLIER_RATE, QUIETEST, TYPICAL_NOISE
 from deadzone.analysis.phases.outliers import OUTLIER_PROBABILITY, scattering
 from deadzone.analysis.phases.prepare import curve_trials, knob_scale, measured_trials
 from deadzone.analysis.phases.quantities import plain_name, unit_name
+from deadzone.analysis.phases.quantities import setting as setting_text
 from deadzone.analysis.phases.recommend import Recommendation, recommend_from
 from deadzone.analysis.phases.roles import of_levels
 from deadzone.analysis.phases.thresholds import (
@@ -51,12 +50,13 @@ from deadzone.analysis.phases.thresholds import (
     LINEAR_ELASTICITY,
     REVERSAL_ELASTICITY,
 )
+from deadzone.analysis.records import plain
 from deadzone.analysis.response_scale import COUNT, RATIO, ResponseScale, response_scale
 from deadzone.analysis.trial_columns import with_fewer_levels
 from deadzone.errors import PhaseError, check_known
 from deadzone.language.messages import N_, Message, _, say
 from deadzone.study.direction import GoalFrom
-from deadzone.study.levels import read_level
+from deadzone.study.levels import is_number, read_level
 from deadzone.study.response_cells import by_distinct, level_names
 from deadzone.study.scales import (
     FEWEST_LEVELS,
@@ -187,18 +187,15 @@ written so."""
 class Answer:
     """The settings of a table with what is known of each.
 
-    factors: the other factors and, last, the knob. scale: of the response. knob_scale: of the knob.
-    models: a phase model for each combination of the other factors' levels that has one, by those
-    levels. candidates: every setting. trials: one row an analysed trial: setting (position among
-    the candidates), response, outlier. notes: what was left out, which scales were used, and why
+    factors: the other factors and, last, the knob. knob_scale: of the knob. models: a phase model
+    for each combination of the other factors' levels that has one, by those levels. candidates:
+    every setting. trials: one row an analysed trial: index (position of its setting among the
+    candidates), response, outlier. notes: what was left out, which scales were used, and why
     there are no phases. findings: what is wrong with the experiment behind the table, where it was
     examined; recommendations heed them.
     """
 
     factors: tuple[str, ...]
-    response: str
-    goal: str
-    scale: ResponseScale
     knob_scale: KnobScale
     models: Mapping[tuple[Any, ...], PhaseModel]
     candidates: Candidates
@@ -299,28 +296,28 @@ def answer(
         raise PhaseError(f"{response!r} {error}.") from error
     cells, cell = _cells(table, factors, scale)
     value = measured.forward(values)
-    estimates, weight = estimate_cells(cell, value, len(cells), measured)
-    spoiled = pd.Series(weight < 1 - OUTLIER_PROBABILITY, index=table.index)
-    # How much of the knob a setting takes; nothing is known of a word.
-    amount = cells["place"].map(lambda place: place if isinstance(place, float) else np.nan)
-    amount = amount.where(cells["place"] != LOWEST, 0.0)
-    is_ordered = amount.notna() & (scale.kind != INTERVAL)
-    own = measured_settings(
-        pd.DataFrame({knob: amount}),
-        list(cells[knob]),
-        pd.DataFrame({"index": cell, "response": values, "value": value, "outlier": spoiled}),
-        estimates,
-        (response, goal, measured),
+    (columns, covariance, freedom), weight = estimate_cells(cell, value, len(cells), measured)
+    shown = pd.DataFrame(
+        {"index": cell, "response": values, "outlier": weight < 1 - OUTLIER_PROBABILITY},
+        index=table.index,
+    )
+    # How much of each factor a setting takes; nothing is known of a word.
+    amounts = cells[[knob, *by]].map(lambda level: level if is_number(level) else np.nan)
+    on_axis = cells["place"].map(lambda place: isinstance(place, float))
+    amounts[knob] = cells["place"].where(on_axis, np.nan).where(cells["place"] != LOWEST, 0.0)
+    amounts = amounts.astype(float)
+    own = measured_settings(shown.assign(value=value), columns, goal).assign(
+        setting=cells[knob],
+        name=[setting_text(level, knob) for level in cells[knob]],
         dead=False,
         last=False,
-        kind=np.where(is_ordered, 0, 1 + np.arange(len(cells))),
         on_curve=False,
         estimable=bool(np.bincount(cell).max() > 1),
     )
     models: dict[tuple[Any, ...], PhaseModel] = {}
-    parts, order = [], []
+    freedoms: list[float] = []
     for levels, group in cells.groupby(list(by), sort=False) if by else [((), cells)]:
-        model = None
+        apart = group.index
         if measured.kind == RATIO and scale.has_phases:
             rows = table[np.isin(cell, group.index)]
             try:
@@ -329,25 +326,44 @@ def answer(
             except PhaseError as error:
                 where, reason = of_levels(by, levels) or plain_name(knob), str(error)
                 notes.append(_("{where}: no curve is fitted. {error}", where=where, error=reason))
-        is_zero = group["place"] == LOWEST
-        on_axis = group["place"].map(lambda place: isinstance(place, float)) & (model is not None)
-        groups = [group.index[which] for which in (is_zero, on_axis, ~on_axis & ~is_zero)]
-        pieces = [only(own, part.to_numpy()) for part in groups]
-        if model is not None:
-            if not by:
-                model = replace(model, warnings=tuple(dict.fromkeys((*notes, *model.warnings))))
-            models[levels], pieces[1] = model, candidates_of(model)
-            spoiled[model.trials["row"]] = model.trials["outlier"].to_numpy(bool)
-        order += [cell for part in groups for cell in part]
-        whole = stacked([piece for piece in pieces if len(piece)])
-        parts.append(in_slice(whole, dict(zip(by, levels, strict=True))))
-    trials_told = pd.DataFrame(
-        {"setting": np.argsort(order)[cell], "response": values, "outlier": spoiled}
+            else:
+                curve, at = candidates_of(model), group.index[on_axis[group.index]]
+                own = pd.concat([own.drop(at), curve.table.set_index(at)])
+                covariance[np.ix_(at, at)] = curve.covariance
+                amounts.loc[at, knob] = curve.levels
+                freedoms.append(curve.degrees_of_freedom)
+                shown.loc[model.trials["row"], "outlier"] = model.trials["outlier"].to_numpy()
+                if not by:
+                    model = replace(model, warnings=tuple(dict.fromkeys((*notes, *model.warnings))))
+                models[levels], apart = model, apart.difference(at)
+        # 0 and what stands apart behind the curve
+        freedoms += [freedom] * cells["place"][apart].eq(LOWEST).nunique()
+    others = cells[list(by)].map(lambda level: plain(level, whole=True)).to_dict("records")
+    is_ordered = amounts[knob].notna() & (scale.kind != INTERVAL)
+    own = own.sort_index()
+    settings = own.assign(
+        kind=[
+            " / ".join(str(level) for level in levels.values() if not is_number(level))
+            if ordered
+            else str(number)
+            for number, (levels, ordered) in enumerate(zip(others, is_ordered, strict=True))
+        ],
+        name=[
+            " / ".join([*(setting_text(level, name) for name, level in levels.items()), own_name])
+            for levels, own_name in zip(others, own["name"], strict=True)
+        ],
+        setting=pd.Series(
+            [
+                {**levels, knob: level} if by else level
+                for levels, level in zip(others, own["setting"], strict=True)
+            ],
+            dtype=object,
+        ),
     )
+    about = (response, goal, measured)
+    candidates = Candidates(settings, amounts, covariance, sum(freedoms), *about)
     said = (*notes, *_said(knob, response, measured, scale, models))
-    return Answer(
-        factors, response, goal, measured, scale, models, stacked(parts), trials_told, said
-    )
+    return Answer(factors, scale, models, candidates, shown, said)
 
 
 def _cells(
@@ -372,13 +388,13 @@ def _cells(
 
 
 def _rank(level: Any) -> tuple[int, float, str]:
-    """Zero, then numbers in order, then words."""
+    """Zero, then places on the axis, then other numbers in order, then words."""
     if level == LOWEST:
         return 0, 0.0, ""
     try:
-        return 1, float(level), ""
+        return 1 + isinstance(level, str), float(level), ""
     except ValueError:
-        return 2, 0.0, str(level)
+        return 3, 0.0, str(level)
 
 
 def _as_setting(name: str) -> Any:

@@ -61,7 +61,7 @@ def _left_out(answer: Answer, advice: Recommendation, cores: float | None) -> pd
 
 
 def _row(answer: Answer, advice: Recommendation, row: Mapping[Hashable, Any]) -> dict[str, str]:
-    label, sure = axis_label(answer.response), {"certainty": advice.confidence}
+    label, sure = axis_label(answer.candidates.response), {"certainty": advice.confidence}
     half = (float(row["high"]) - float(row["low"])) / 2
     estimate, low, high = (number(float(row[name]), half) for name in ("estimate", "low", "high"))
     spread = N_("{value} ({low} to {high})", context="estimate")
@@ -69,7 +69,8 @@ def _row(answer: Answer, advice: Recommendation, row: Mapping[Hashable, Any]) ->
         worse, verdict = "-", str(row["left_out"])
     else:
         loss, least, most = (
-            answer.scale.amount_text(float(row[f"loss{end}"])) for end in ("", "_low", "_high")
+            answer.candidates.scale.amount_text(float(row[f"loss{end}"]))
+            for end in ("", "_low", "_high")
         )
         worse = say(spread, value=loss, low=least, high=most) if row["loss"] else _("best")
         judged = N_("recommended") if row["setting"] == advice.setting else N_("may be the best")
@@ -88,7 +89,7 @@ def _row(answer: Answer, advice: Recommendation, row: Mapping[Hashable, Any]) ->
 def page(answer: Answer, advice: Recommendation) -> Page:
     """The settings for a terminal: their table, the recommendation and what to know."""
     said = grid_verdict(advice, answer.in_each_slice()) if answer.others else advice.reason
-    label, factors = axis_label(answer.response), ", ".join(answer.factors)
+    label, factors = axis_label(answer.candidates.response), ", ".join(answer.factors)
     notes: dict[str, Sequence[str]] = {
         _("Recommended setting"): [said, *advice.caveats],
         _("Warnings"): list(answer.notes),

@@ -267,7 +267,7 @@ def settings_table(answer: Answer, advice: Recommendation, cores: float | None =
         "{n} of {all} settings may be the best in {response}.",
         n=int(advice.table["tied"].sum()),
         all=len(advice.table),
-        response=plain_name(answer.response),
+        response=plain_name(answer.candidates.response),
     )
     ids = [str(i + 1) for i in range(len(frame))]
     return Table.of_frame(frame, caption, list(frame.columns[1:-1]), "settings", ids)
@@ -283,14 +283,17 @@ def settings_figure(answer: Answer, advice: Recommendation, *, is_only: bool) ->
     with new_figure(MARGIN_IN + ROW_IN * len(table)) as (drawing, ax):
         ax.set_yticks(range(len(table)), list(table["name"]))
         ax.tick_params(axis="y", labelcolor=INK, length=0)
-        ax.set_xlabel(axis_label(answer.response))
+        ax.set_xlabel(axis_label(answer.candidates.response))
         ax.grid(visible=False, axis="y")
         ax.set_axisbelow(True)
         ax.spines["left"].set_visible(False)
         for at, (index, row) in enumerate(table.iterrows()):
             _draw_setting(answer, advice, ax, at, int(index), row)  # type: ignore[call-overload]
         values = answer.trials["response"].to_numpy(float)
-        if answer.scale.kind == RATIO and values.max() / values.min() >= LOG_RESPONSE_FACTOR:
+        if (
+            answer.candidates.scale.kind == RATIO
+            and values.max() / values.min() >= LOG_RESPONSE_FACTOR
+        ):
             ax.set_xscale("log")
             ax.xaxis.set_major_formatter(mpl.ticker.FuncFormatter(lambda value, _: exact(value)))
             ax.xaxis.set_minor_formatter(mpl.ticker.NullFormatter())
@@ -301,7 +304,7 @@ def settings_figure(answer: Answer, advice: Recommendation, *, is_only: bool) ->
         )
     sentence = _(
         "Every trial of {response} at each setting, the estimates and their intervals. {verdict}",
-        response=plain_name(answer.response),
+        response=plain_name(answer.candidates.response),
         verdict=advice.reason,
     )
     return Figure.of(
@@ -315,7 +318,7 @@ def settings_figure(answer: Answer, advice: Recommendation, *, is_only: bool) ->
 def _draw_setting(
     answer: Answer, advice: Recommendation, ax: Any, at: int, index: int, row: pd.Series
 ) -> None:
-    for flagged, part in answer.trials[answer.trials["setting"] == index].groupby("outlier"):
+    for flagged, part in answer.trials[answer.trials["index"] == index].groupby("outlier"):
         spread = np.linspace(-0.16, 0.16, len(part)) if len(part) > 1 else np.zeros(1)
         ax.scatter(
             part["response"],
