@@ -2,7 +2,7 @@
 
 import json
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,12 +10,11 @@ import click
 import pandas as pd
 
 from deadzone.analysis.findings.fitting import experiment_in
-from deadzone.analysis.page import MOST_ROWS, wrapped
+from deadzone.analysis.page import MOST_ROWS
 from deadzone.analysis.phases.recommend import Recommendation
-from deadzone.analysis.phases.roles import check_column, column_of, of_levels
+from deadzone.analysis.phases.roles import check_column, column_of
 from deadzone.analysis.records import records
 from deadzone.analysis.settings.answering import Answer
-from deadzone.analysis.settings.wording import page
 from deadzone.cli.options import (
     anyway_option,
     decision_options,
@@ -136,9 +135,9 @@ def command(
         click.echo(json.dumps(_facts(answer, advice, seen.table)))
     else:
         terminal = terminal_of(sys.stdout)
-        click.echo(in_terminal(analysis, terminal, quiet=quiet))
-        if details or not (terminal or quiet):  # nothing is drawn
-            click.echo("\n".join(_pages(answer, advice, None if details else MOST_ROWS)))
+        is_whole = details or not (terminal or quiet)  # where nothing is drawn
+        most_rows = None if details else MOST_ROWS
+        click.echo(in_terminal(analysis, terminal, is_whole, quiet, most_rows))
     raise click.exceptions.Exit(EXIT_FINDING if analysis.is_spoilt else 0)
 
 
@@ -157,7 +156,7 @@ def _facts(answer: Answer, advice: Recommendation, frame: pd.DataFrame) -> dict[
             for levels, model in answer.models.items()
         ]
     for model in () if answer.others else answer.models.values():
-        facts |= model.to_dict()
+        facts |= model.to_dict(advice)
         if why := explained_by_account(frame, model):
             facts["mechanisms"] = records(why.table)
     return {
@@ -166,18 +165,6 @@ def _facts(answer: Answer, advice: Recommendation, frame: pd.DataFrame) -> dict[
         "recommendation": advice.to_dict(),
         "findings": [finding.to_dict() for finding in answer.findings],
     }
-
-
-def _pages(answer: Answer, advice: Recommendation, most_rows: int | None) -> Iterator[str]:
-    """The findings, the fit of each curve as a statistician expects it, and the settings where
-    there are others than those of one curve."""
-    yield from map(wrapped, map(str, answer.findings))
-    for levels, model in answer.models.items():
-        if levels:
-            yield visible(of_levels(answer.others, levels))
-        yield model.summary(None if levels else advice).page().text(most_rows)
-    if answer.others or sum(m.n_levels for m in answer.models.values()) < len(answer.candidates):
-        yield page(answer, advice).text(most_rows)
 
 
 def _read(

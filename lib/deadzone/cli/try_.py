@@ -213,7 +213,9 @@ def _print_result(run: RunFolder, given: dict[str, Any]) -> None:
             "run_id": run.run_id,
             "folder": str(run.folder),
             "report": page and str(page),
-            "models": [{"slice": curve.name, **curve.model.to_dict()} for curve in analysis],
+            "models": [
+                {"slice": curve.name, **curve.model.to_dict(curve.advice)} for curve in analysis
+            ],
             "recommendation": analysis.recommendation,
             "findings": [finding.to_dict() for finding in analysis.findings],
         }

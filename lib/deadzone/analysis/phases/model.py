@@ -71,15 +71,16 @@ class PhaseModel(PhaseResult):
         ]
         return f"PhaseModel({self.response} over {self.knob}: {', '.join(parts)})"
 
-    def to_dict(self) -> dict[str, Any]:
-        """The record that `deadzone fit --json` prints: plain numbers, strings, lists."""
+    def to_dict(self, advice: Recommendation | None = None) -> dict[str, Any]:
+        """The record that `deadzone fit --json` prints: plain numbers, strings, lists. advice: by
+        default that of the model."""
         phases = self.phases.drop(columns=["std_error", "start_low", "start_high"])
         plain = ("knob", "response", "goal", "goal_from", "n_levels", "n_trials")
         return {name: getattr(self, name) for name in plain} | {
             "phases": records(phases, whole=True),
             "outliers": records(self.outliers[["trial", "knob", "response", "reason"]], whole=True),
             "warnings": list(self.warnings),
-            "recommendation": self.recommend().to_dict(),
+            "recommendation": (advice or self.recommend()).to_dict(),
         }
 
 

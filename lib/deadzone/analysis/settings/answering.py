@@ -208,6 +208,12 @@ class Answer:
         """The factors beside the knob."""
         return self.factors[:-1]
 
+    @property
+    def is_one_curve(self) -> bool:
+        """Whether every setting lies on the same curve."""
+        on_curves = sum(model.n_levels for model in self.models.values())
+        return not self.others and on_curves == len(self.candidates)
+
     def heeding(self, findings: Sequence[Finding], goal_from: GoalFrom = "asked") -> "Answer":
         """The answer of an experiment of which this was found. goal_from: how its goal is
         known."""

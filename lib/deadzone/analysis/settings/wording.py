@@ -87,12 +87,8 @@ def _row(answer: Answer, advice: Recommendation, row: Mapping[Hashable, Any]) ->
 
 
 def page(answer: Answer, advice: Recommendation) -> Page:
-    """The settings for a terminal: their table, the recommendation and what to know."""
-    said = grid_verdict(advice, answer.in_each_slice()) if answer.others else advice.reason
+    """The settings for a terminal, and what to know of them."""
     label, factors = axis_label(answer.candidates.response), ", ".join(answer.factors)
-    notes: dict[str, Sequence[str]] = {
-        _("Recommended setting"): [said, *advice.caveats],
-        _("Warnings"): list(answer.notes),
-    }
     table = Tabled(pgettext("table", "Settings"), settings_frame(answer, advice))
+    notes = {_("Warnings"): list(answer.notes)}
     return Page(_("{response} by {factors}", response=label, factors=factors), [table], notes)

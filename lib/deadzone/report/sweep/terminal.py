@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, TextIO
 
 from deadzone.analysis.phases.decision import chosen
 from deadzone.analysis.phases.model import PhaseModel
-from deadzone.analysis.phases.picture import picture
 from deadzone.analysis.phases.quantities import listing
 from deadzone.analysis.phases.recommend import Recommendation
 from deadzone.language.messages import _, ngettext
@@ -33,6 +32,8 @@ class Terminal:
 
     def curve(self, model: PhaseModel, advice: Recommendation) -> str:
         """The picture of a phase model."""
+        from deadzone.analysis.phases.picture import picture
+
         return picture(model, advice, self.width, coloured=self.coloured)
 
     def paragraph(self, text: str, indent: str = "", most_lines: int | None = None) -> str:
@@ -78,17 +79,21 @@ rest is counted."""
 
 
 def in_terminal(
-    analysis: Analysis, terminal: Terminal | None, details: bool = False, quiet: bool = False
+    analysis: Analysis,
+    terminal: Terminal | None,
+    details: bool = False,
+    quiet: bool = False,
+    most_rows: int | None = None,
 ) -> str:
     """The answer of an analysis in text, with the curve of each slice where there is a terminal to
     draw it in.
 
     details: every sentence, in place of the setting with the first of its limits and doubts. quiet:
-    the setting and the doubts alone.
+    the setting and the doubts alone. most_rows: of a table of the details, by default all.
     """
     wide = terminal or Terminal(10_000, False)
     if details:
-        return "\n".join(_all_lines(analysis, terminal, wide))
+        return "\n".join(_all_lines(analysis, terminal, wide, most_rows))
     curves = [] if quiet or terminal is None else [_curve(part, terminal) for part in analysis]
     limits = [] if quiet else _limits(analysis, wide)
     answer = _answer(analysis, wide, have_settings=bool(curves))
@@ -160,20 +165,30 @@ def _doubts(analysis: Analysis) -> list[str]:
     return [_("Doubt: {doubt}", doubt=doubt) for doubt in told]
 
 
-def _all_lines(analysis: Analysis, terminal: Terminal | None, wide: Terminal) -> Iterator[str]:
+def _all_lines(
+    analysis: Analysis, terminal: Terminal | None, wide: Terminal, most_rows: int | None
+) -> Iterator[str]:
     from deadzone.analysis.page import Page
-    from deadzone.analysis.phases.summary import summarise
-    from deadzone.report.sweep import prose
+    from deadzone.analysis.phases.summary import shape, summarise
+    from deadzone.analysis.settings.wording import page
 
     for finding in analysis.findings:
         yield wide.paragraph(str(finding), "  ")
     for part in analysis:
         yield from _curve(part, terminal)
         summary = summarise(part.model, part.advice)
-        yield Page(summary.title, summary.sections, {}).text()
-        for claim in (*prose.shape_in_words(part), *prose.why_in_words(part)):
-            yield wide.paragraph(str(claim), "  ")
+        yield Page(summary.title, summary.sections, {}).text(most_rows)
+        if told := shape(part.model):
+            yield wide.paragraph(told, "  ")
+        if "threads_s" in part.source.trials:
+            from deadzone.report.sweep.prose import why_in_words
+
+            for claim in why_in_words(part):
+                yield wide.paragraph(str(claim), "  ")
         yield ""
+    answer, advice = analysis.answer, analysis.advice
+    if answer and advice and not answer.is_one_curve:
+        yield page(answer, advice).text(most_rows)
     yield _answer(analysis, wide)
     for doubt in _doubts(analysis):
         yield wide.paragraph(doubt, "  ")
