@@ -325,10 +325,7 @@ def drawn(pool: pd.DataFrame, mistake: Mistake | None, seed: int, replicates: in
 
 def verdict_of(table: pd.DataFrame, response: str = "wall_s"):
     """What is said of a run."""
-    source = Source(
-        "planted", "", "", table, "n", response, "min", provenance={"cores_usable": usable_cores()}
-    )
-    return analyse(source)
+    return analyse(Source(table, "n", response, cores=usable_cores()))
 
 
 def grave(analysis, severities=("stops", "doubts")) -> list[str]:

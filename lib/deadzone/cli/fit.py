@@ -125,8 +125,7 @@ def command(
     seen = experiment_in(frame, knob, response, goal, others, failures=failures, role=role or "")
     for column in failures:
         check_column(seen.table, column)
-    asks = (seen.table, knob, response, seen.goal, seen.by, seen.role, failures, how)
-    source = Source(table.stem, table.stem, "", *asks, goal_from=seen.goal_from, unit=seen.unit)
+    source = Source(**vars(seen), name=table.stem, title=table.stem, how=how)
     analysis = analyse(source, anyway, **options)
     if (answer := analysis.answer) is None:
         raise (FindingError if analysis.stopped else PhaseError)(analysis.problem)

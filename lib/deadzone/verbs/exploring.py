@@ -86,7 +86,7 @@ class Explorer:
         source = self._source
         trials = rows_at(source.trials, {name: chosen[name] for name in source.by})
         self.trials, self.model = trials[~trials[source.knob].isin(left_out)], None
-        asked = replace(source, trials=self.trials, response=response, goal=goal, by=())
+        asked = replace(source, table=self.trials, others=None, response=response, goal=goal, by=())
         try:
             thresholds = Thresholds(**{name: chosen[name] for name in vars(Thresholds())})
             how = {**source.how, "thresholds": thresholds}
@@ -156,6 +156,4 @@ def _source(
             return load_run(source, **asked).source
     except UnknownRunError:
         source = read_table(str(source))
-    seen = experiment_in(with_index(source, (knob, *by)), knob, response, goal, by)
-    known: Any = {"goal_from": seen.goal_from, "by": by}
-    return Source("", "", "", seen.table, knob, response, seen.goal, **known)
+    return Source(**vars(experiment_in(with_index(source, (knob, *by)), knob, response, goal, by)))

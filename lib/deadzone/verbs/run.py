@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,7 @@ from deadzone.analysis.phases.roles import check_roles
 from deadzone.analysis.trial_columns import with_counted
 from deadzone.errors import PhaseError, StoreError
 from deadzone.report.document.drawing import use_language
-from deadzone.report.sweep.analysis import Analysis, analyse, experiment_of
+from deadzone.report.sweep.analysis import Analysis, analyse
 from deadzone.report.sweep.report import SweepReport
 from deadzone.report.sweep.source import load_source
 from deadzone.report.sweep.trials import Source
@@ -140,7 +141,7 @@ class Run:
     def experiment(self) -> Experiment:
         """What the checks see: its attempts, and what the study asks of them."""
         model = next(iter(self.models.values())) if len(self.models) == 1 else None
-        return experiment_of(self.source, model)
+        return replace(self.source, model=model)
 
     @cached_property
     def analysis(self) -> Analysis:

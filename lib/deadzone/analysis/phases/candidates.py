@@ -20,13 +20,14 @@ from deadzone.analysis.phases.level_estimates import (
     level_medians,
 )
 from deadzone.analysis.phases.outliers import STANDS_OUT
-from deadzone.analysis.phases.quantities import level_number
+from deadzone.analysis.phases.quantities import level_number, listing
 from deadzone.analysis.phases.quantities import setting as setting_text
 from deadzone.analysis.phases.result import PhaseResult
 from deadzone.analysis.phases.thresholds import PRACTICAL_TOLERANCE
 from deadzone.analysis.records import plain
 from deadzone.analysis.response_scale import RATIO_SCALE, ResponseScale
-from deadzone.language.messages import _
+from deadzone.errors import PhaseError
+from deadzone.language.messages import N_, Message, _, say
 from deadzone.study.direction import GoalFrom
 from deadzone.study.levels import NONE, read_level
 
@@ -180,13 +181,14 @@ def candidates_of(model: PhaseResult) -> Candidates:
     return Candidates(table, amounts, covariance, degrees_of_freedom, *about)
 
 
-def with_cost(candidates: Candidates, cost: str) -> Candidates:
-    """The candidates with ln(cost) in the place of ln(response).
+def with_cost(candidates: Candidates, cost: str) -> tuple[Candidates, list[Message]]:
+    """The candidates with ln(cost) in the place of ln(response), and a sentence on those that are
+    left out.
 
     The cost may use the knob, the other factors and the response. The covariance of the responses
     is carried over by the derivative of ln(cost) by ln(response) (delta method). A setting whose
-    cost is not a positive number (`none` has no price) gets an infinite estimate. Raises PhaseError
-    for what is no cost.
+    cost is not a positive number (`none` has no price) is left out. Raises PhaseError for what is
+    no cost.
     """
     from deadzone.analysis.phases.cost_expression import parse_cost
 
@@ -200,16 +202,27 @@ def with_cost(candidates: Candidates, cost: str) -> Candidates:
 
     with np.errstate(invalid="ignore"):
         slope = np.nan_to_num((log_cost(estimate + h) - log_cost(estimate - h)) / (2 * h))
-    table = candidates.table.assign(
-        estimate=log_cost(estimate),
-        noise=candidates["noise"] * np.abs(slope),
-        own=log_cost(candidates["own"]),
-        own_error=candidates["own_error"] * np.abs(slope),
+    priced = replace(
+        candidates,
+        table=candidates.table.assign(
+            estimate=log_cost(estimate),
+            noise=candidates["noise"] * np.abs(slope),
+            own=log_cost(candidates["own"]),
+            own_error=candidates["own_error"] * np.abs(slope),
+        ),
+        covariance=candidates.covariance * np.outer(slope, slope),
+        goal="min",
+        goal_from="asked",
+        response=cost,
     )
-    covariance = candidates.covariance * np.outer(slope, slope)
-    return replace(
-        candidates, table=table, covariance=covariance, goal="min", goal_from="asked", response=cost
-    )
+    known = np.isfinite(priced["estimate"])
+    if known.sum() < min(2, len(known)):
+        raise PhaseError(
+            f"The cost {cost!r} is a positive number at fewer than two settings; check its signs."
+        )
+    note = N_("{settings}: no positive, finite cost, so not compared.")
+    without = list(priced["name"][~known])
+    return only(priced, known), [say(note, settings=listing(without))] if without else []
 
 
 def only(candidates: Candidates, chosen: np.ndarray) -> Candidates:

@@ -38,12 +38,11 @@ from deadzone.analysis.hypothesis_tests.holm import CONFIDENCE
 from deadzone.analysis.phases import decision
 from deadzone.analysis.phases.best_set import BestSet, best_set
 from deadzone.analysis.phases.candidates import Candidates, candidates_of, only, with_cost
-from deadzone.analysis.phases.quantities import listing
 from deadzone.analysis.phases.result import PhaseResult
 from deadzone.analysis.phases.thresholds import PRACTICAL_TOLERANCE
 from deadzone.analysis.response_scale import RATIO
 from deadzone.errors import PhaseError
-from deadzone.language.messages import _
+from deadzone.language.messages import Message
 from deadzone.study.levels import is_number
 
 DOUBLING_PRICE = 0.01
@@ -198,8 +197,8 @@ def recommend_from(
     `level_estimates`. Raises PhaseError if the options contradict each other or cannot be read.
     """
     check_options(within=within, tolerance=tolerance, price=price)
-    asked = {"within": within, "targets": slo, "cost": cost}
-    given = [name for name, value in asked.items() if value is not None]
+    asked = (("within", within), ("targets", slo), ("cost", cost))
+    given = [name for name, value in asked if value is not None]
     if len(given) > 1:
         raise PhaseError(f"Ask for one thing at a time: {' and '.join(given)} were given together.")
     if candidates.scale.kind != RATIO and (slo is not None or cost is not None):
@@ -209,9 +208,7 @@ def recommend_from(
         )
     barred = [*barred, *(level for finding in findings if finding.bars for level in finding.levels)]
     candidates = _there_to_have(candidates, all_there_is, barred)
-    caveats: list[str] = []
-    if cost is not None:
-        candidates, caveats = _priced(candidates, cost)
+    candidates, caveats = (candidates, []) if cost is None else with_cost(candidates, cost)
     tied_set = best_set(
         candidates.sign * candidates["estimate"],
         candidates.covariance,
@@ -223,11 +220,12 @@ def recommend_from(
     table = _table(candidates, tied_set)
     # Of settings of another kind than the best estimate's it is not known what they cost.
     kin = candidates["kind"] == candidates["kind"][int(np.argmin(tied_set.loss))]
-    index: int | None
     wanted = {} if slo is None else checked_targets(slo, candidates.goal)
+    again, settles = np.array([], dtype=int), list[Message]()
+    state: decision.State = "set"
     if within is not None:
         table["tied"] = tied_set.loss <= np.log1p(within) + 1e-12
-        index = int(np.argmax(table["tied"] & kin))
+        index: int | None = int(np.argmax(table["tied"] & kin))
     elif wanted:
         chance = target_confidence(wanted, candidates)
         met = chance >= confidence
@@ -235,20 +233,19 @@ def recommend_from(
         if not met.any() and chance[index] >= decision.PROBABLE:
             met[index] = True
         table = table.assign(tied=met, chance=chance)
-        index = index if met.any() else None
+        if not met.any():
+            index, state = None, "no_setting"
     else:
-        table["chance"] = _chance_of_good(candidates, tied_set, price, tied_set.member & kin)
-        index = _most_probable(candidates, table["chance"].to_numpy(), tied_set.member & kin)
-    again = np.array([], dtype=int)
-    state: decision.State = "no_setting" if index is None else "set"
-    if index is not None and within is None and not wanted:
+        eligible = tied_set.member & kin
+        table["chance"] = _chance_of_good(candidates, tied_set, price, eligible)
+        index = _most_probable(candidates, table["chance"].to_numpy(), eligible)
         again = decision.to_measure_again(candidates, tolerance, index)
         state = decision.state_of(candidates, tied_set, table, index, again)
     doubt = decision.doubt_of(findings)
     setting = None if index is None else candidates["setting"][index]
-    own = decision.own_level(setting, candidates.knob)
-    stop = None if anyway else decision.stopping(findings, own)
-    withheld = None if anyway else next((one for one in findings if one.withholds), None)
+    heeded = () if anyway else findings
+    stop = decision.stopping(heeded, decision.own_level(setting, candidates.knob))
+    withheld = next((one for one in heeded if one.withholds), None)
     tolerated = candidates.scale.tolerance_text(tolerance)
     row: Any = None if index is None else table.iloc[index]
     if stop is not None:
@@ -273,10 +270,9 @@ def recommend_from(
         index, table = None, table.assign(tied=False)
     if stop or withheld or state == "open" or (doubt and index is not None):
         table = table.drop(columns="chance", errors="ignore")
-    replicates, settles = None, []
+    replicates = None
     if not wanted and not len(again) and index is not None and tied_set.member.sum() > 1:
-        replicates, said_of_trials = decision.trials_that_settle(candidates, tied_set, tolerated)
-        settles = [said_of_trials]
+        replicates, *settles = decision.trials_that_settle(candidates, tied_set, tolerated)
     index = None if state == "open" else index
     return Recommendation(
         setting=None if index is None else setting,
@@ -320,21 +316,6 @@ def _most_probable(candidates: Candidates, chance: np.ndarray, eligible: np.ndar
     index = int(np.where(chance >= chance.max() - AS_PROBABLE, taken, np.inf).argmin())
     own = candidates.sign * candidates["own"]
     return int(np.where(eligible & (own <= own[index]), taken, np.inf).argmin())
-
-
-def _priced(candidates: Candidates, cost: str) -> tuple[Candidates, list[str]]:
-    """The candidates by cost, the cheapest first, without those that have no cost."""
-    priced = with_cost(candidates, cost)
-    known = np.isfinite(priced["estimate"])
-    if known.sum() < min(2, len(known)):
-        raise PhaseError(
-            f"The cost {cost!r} is a positive number at fewer than two settings; check its signs."
-        )
-    if known.all():
-        return priced, []
-    without = listing(list(priced["name"][~known]))
-    note = _("{settings}: no positive, finite cost, so not compared.", settings=without)
-    return only(priced, known), [note]
 
 
 def estimates_table(candidates: Candidates, confidence: float) -> pd.DataFrame:

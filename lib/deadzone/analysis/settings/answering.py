@@ -333,7 +333,7 @@ def answer(
                 where, reason = of_levels(by, levels) or plain_name(knob), str(error)
                 notes.append(_("{where}: no curve is fitted. {error}", where=where, error=reason))
             else:
-                curve, at = candidates_of(model), group.index[on_axis[group.index]]
+                curve, at = candidates_of(model), group.index[on_axis[group.index]].to_numpy(int)
                 own = pd.concat([own.drop(at), curve.table.set_index(at)])
                 covariance[np.ix_(at, at)] = curve.covariance
                 amounts.loc[at, knob] = curve.levels
@@ -344,7 +344,7 @@ def answer(
                 models[levels], apart = model, apart.difference(at)
         # 0 and what stands apart behind the curve
         freedoms += [freedom] * cells["place"][apart].eq(LOWEST).nunique()
-    others = cells[list(by)].map(lambda level: plain(level, whole=True)).to_dict("records")
+    others: Any = cells[list(by)].map(lambda level: plain(level, whole=True)).to_dict("records")
     is_ordered = amounts[knob].notna() & (scale.kind != INTERVAL)
     own = own.sort_index()
     settings = own.assign(

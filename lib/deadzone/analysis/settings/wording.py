@@ -90,5 +90,5 @@ def page(answer: Answer, advice: Recommendation) -> Page:
     """The settings for a terminal, and what to know of them."""
     label, factors = axis_label(answer.candidates.response), ", ".join(answer.factors)
     table = Tabled(pgettext("table", "Settings"), settings_frame(answer, advice))
-    notes = {_("Warnings"): list(answer.notes)}
+    notes: dict[str, Sequence[str]] = {_("Warnings"): answer.notes}
     return Page(_("{response} by {factors}", response=label, factors=factors), [table], notes)

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 from deadzone.analysis.finding import Finding
 from deadzone.analysis.findings.examining import barred_levels, examine
-from deadzone.analysis.findings.experiment import Experiment
 from deadzone.analysis.findings.fitting import examined
 from deadzone.analysis.phases.decision import UNANSWERED, State, problem, stopping
 from deadzone.analysis.phases.model import PhaseModel
@@ -18,7 +17,6 @@ from deadzone.analysis.phases.recommend import Recommendation
 from deadzone.analysis.phases.roles import of_levels
 from deadzone.analysis.settings.answering import Answer
 from deadzone.analysis.settings.wording import grid_verdict
-from deadzone.analysis.trial_columns import is_other
 from deadzone.errors import PhaseError
 from deadzone.language.messages import _
 from deadzone.report.sweep.trials import Source
@@ -28,27 +26,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from deadzone.analysis.mechanisms.explaining import PhasesExplained
-
-
-def experiment_of(source: Source, model: PhaseModel | None = None) -> Experiment:
-    """What the checks see of a source. model: its only curve."""
-    others = is_other(source.trials)
-    return Experiment(
-        source.trials[~others],
-        source.knob,
-        source.response,
-        source.goal,
-        by=source.by,
-        cores=source.provenance.get("cores_usable"),
-        model=model,
-        serves=source.study is not None and source.study.has_service,
-        failures=source.failures,
-        role=source.role,
-        option=source.option,
-        goal_from=source.goal_from,
-        unit=source.unit,
-        others=source.trials[others],
-    )
 
 
 def explained_by_account(trials: "pd.DataFrame", model: PhaseModel) -> "PhasesExplained | None":
@@ -148,7 +125,7 @@ def analyse(
 
     Raises PhaseError if the options contradict each other or cannot be read.
     """
-    seen, accept = experiment_of(source), source.study.accept if source.study else {}
+    seen, accept = source, source.study.accept if source.study else {}
     source = replace(source, barred=barred_levels(seen))
     options = {"all_there_is": all_there_is(source), "barred": source.barred, **options}
     options["anyway"] = anyway
@@ -169,7 +146,7 @@ def analyse(
     slices = []
     for position, (levels, model) in enumerate(result.models.items()):
         at = dict(zip(source.by, levels, strict=True))
-        part = replace(source, by=(), trials=rows_at(source.trials, at))
+        part = replace(source, by=(), table=rows_at(source.trials, at), others=None)
         own = model.recommend(**options) if source.by else advice
         slices.append(Slice(of_levels(source.by, levels), part, model, own, position))
     each = tuple(result.in_each_slice(given, **options)) if source.by else ()

@@ -1,6 +1,7 @@
 """What a report is made from: the trials of a run or of any table, read from where they lie, with
 what makes them doubtful."""
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -9,16 +10,17 @@ import pandas as pd
 
 from deadzone import packs, places
 from deadzone.analysis.findings.experiment import plain
+from deadzone.analysis.findings.fitting import experiment_in
 from deadzone.analysis.phases.quantities import listing, percent, plain_name, setting
 from deadzone.analysis.phases.roles import check_column, listed
-from deadzone.analysis.trial_columns import measured, well
+from deadzone.analysis.trial_columns import is_other, measured, well
 from deadzone.errors import DeadzoneError, TableError, is_in_command, resume_option
 from deadzone.language.messages import N_, Message, _, ngettext, say
 from deadzone.report.sweep.trials import Source, analysed_trials
 from deadzone.store.reference import load_reference
 from deadzone.store.run import RunFolder, list_runs
 from deadzone.store.tables import read_table
-from deadzone.study.direction import direction_of, unit_of_cells
+from deadzone.study.direction import direction_of
 from deadzone.study.factors import FactorSpec
 from deadzone.study.levels import NONE, Level, format_level
 from deadzone.study.spec import Study
@@ -102,13 +104,8 @@ def _of_table(
     goal: str,
     by: tuple[str, ...],
 ) -> Source:
-    _check_columns(trials, knob, response, by)
-    unit = unit_of_cells(trials[response])
-    better = direction_of(response, goal, unit_in_cells=unit)
-    return Source(
-        name, title, question, trials, knob, response, better.goal, by,
-        goal_from=better.goal_from, unit=unit,
-    )  # fmt: skip
+    seen = experiment_in(trials, knob, response, goal, by)
+    return Source(**vars(seen), name=name, title=title, question=question)
 
 
 def _of_run(run: RunFolder, knob: str, response: str, goal: str, by: tuple[str, ...]) -> Source:
@@ -129,7 +126,8 @@ def _of_run(run: RunFolder, knob: str, response: str, goal: str, by: tuple[str, 
             )
     if response == study.response.name and response not in trials:
         trials = trials.assign(**{response: float("nan")})
-    _check_columns(trials, knob, response, by)
+    for column in (knob, response, *by):
+        check_column(trials, column)
     own, is_own = study.response, response == study.response.name and not goal
     better = (own.goal, own.goal_from) if is_own else direction_of(response, goal)
     doubts = [
@@ -147,11 +145,16 @@ def _of_run(run: RunFolder, knob: str, response: str, goal: str, by: tuple[str, 
                 all=len(trials),
             )
         )
+    others = is_other(trials)
     return Source(
         name=study.study,
         title=study.title or study.study,
         question=study.question,
-        trials=trials,
+        table=trials[~others],
+        others=trials[others] if others.any() else None,
+        cores=run.provenance().get("cores_usable"),
+        serves=study.has_service,
+        option=_option(study, knob),
         knob=knob,
         response=response,
         goal=better[0],
@@ -168,15 +171,19 @@ def _of_run(run: RunFolder, knob: str, response: str, goal: str, by: tuple[str, 
     )
 
 
+def _option(study: Study, knob: str) -> str:
+    """The word that the knob stands behind in the command or what prepares it, such as
+    `shared_buffers` in `shared_buffers={mb}MB`; empty where there is none."""
+    commands = study.workload.model_dump(include={"argv", "prepare"})
+    line = " ".join(" ".join(parts or ()) for parts in commands.values())
+    before = re.search(rf"([A-Za-z][\w.-]*)[=: ]*\{{{knob}\}}", line)
+    return before[1] if before else ""
+
+
 def _how(study: Study, knob: str) -> dict[str, Any]:
     """How the study writes the knob and the response, for the fit."""
     written = study.factors.get(knob, FactorSpec())
     return {"scale": written.scale, "places": written.at, "measured_on": study.response.scale}
-
-
-def _check_columns(trials: pd.DataFrame, knob: str, response: str, by: Sequence[str]) -> None:
-    for column in (knob, response, *by):
-        check_column(trials, column)
 
 
 def _other_factors(study: Study, trials: pd.DataFrame, knob: str) -> tuple[str, ...]:

@@ -1,6 +1,5 @@
 """The trials that an analysis is made of, with what is asked of them and known about them."""
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -8,38 +7,27 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from deadzone.analysis.findings.experiment import without_barred
+from deadzone.analysis.findings.experiment import Experiment, without_barred
 from deadzone.analysis.phases.censored import is_bound
 from deadzone.analysis.trial_columns import answering, is_well, marked, measured
 
 if TYPE_CHECKING:
-    from deadzone.study.direction import GoalFrom
     from deadzone.study.spec import Study
 
 
 @dataclass(frozen=True, eq=False)
-class Source:
-    """Trials with their circumstances.
+class Source(Experiment):
+    """An experiment with its circumstances.
 
-    trials: a tidy table, every attempt and warm-up in it. knob, response, goal: what is asked of
-    it. by: the other factors, whose combinations slice the table. role: what the knob is said to
-    be. failures: columns that count failures. how: the knob and the response are written, see
-    `deadzone.analysis.settings.answering.answer`. study, provenance, overrides: of a run; None and
-    empty for a plain table. doubts: what a reader must know before anything else. folder: of the
-    run, None for a plain table. barred: levels of the knob that fail too often to be analysed.
-    goal_from: how the goal is known. unit: of the cells of the response, empty without one.
+    how: the knob and the response are written, see `deadzone.analysis.settings.answering.answer`.
+    study, provenance, overrides: of a run; None and empty for a plain table. doubts: what a reader
+    must know before anything else. folder: of the run, None for a plain table. barred: levels of
+    the knob that fail too often to be analysed.
     """
 
-    name: str
-    title: str
-    question: str
-    trials: pd.DataFrame
-    knob: str
-    response: str
-    goal: str
-    by: tuple[str, ...] = ()
-    role: str = ""
-    failures: tuple[str, ...] = ()
+    name: str = ""
+    title: str = ""
+    question: str = ""
     how: Mapping[str, Any] = field(default_factory=dict)
     study: "Study | None" = None
     run_id: str | None = None
@@ -48,8 +36,13 @@ class Source:
     doubts: tuple[str, ...] = ()
     folder: Path | None = None
     barred: tuple[Any, ...] = ()
-    goal_from: "GoalFrom" = "asked"
-    unit: str = ""
+
+    @property
+    def trials(self) -> pd.DataFrame:
+        """Every attempt, those at another workload too."""
+        if self.others is None:
+            return self.table
+        return pd.concat([self.table, self.others]).sort_index()
 
     @property
     def analysed(self) -> pd.DataFrame:
@@ -64,17 +57,6 @@ class Source:
 
     def _without_barred(self, trials: pd.DataFrame) -> pd.DataFrame:
         return without_barred(trials, self.knob, self.response, self.barred)
-
-    @property
-    def option(self) -> str:
-        """The word that the knob stands behind in the command or what prepares it, such as
-        `shared_buffers` in `shared_buffers={mb}MB`; empty where there is none."""
-        if not self.study:
-            return ""
-        commands = self.study.workload.model_dump(include={"argv", "prepare"})
-        line = " ".join(" ".join(parts or ()) for parts in commands.values())
-        before = re.search(rf"([A-Za-z][\w.-]*)[=: ]*\{{{self.knob}\}}", line)
-        return before[1] if before else ""
 
     @property
     def untrusted(self) -> pd.DataFrame:
