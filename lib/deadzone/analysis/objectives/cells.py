@@ -373,7 +373,7 @@ def cell_means(
             [np.var(values, ddof=1) if len(values) > 1 else np.nan for values in groups]
         )
         common = max(float(np.nansum(own * variance) / total) ** 0.5, LEAST_SCATTER)
-        scatter, prior = level_noise(variance, own, common), prior_degrees(variance, own)
+        scatter, prior = level_noise(variance, own, common)[0], prior_degrees(variance, own)
         df = np.full(len(groups), total) if prior is None else np.minimum(own + prior, total)
     elif noise is not None:
         scatter, df = (np.full(len(groups), value) for value in noise)

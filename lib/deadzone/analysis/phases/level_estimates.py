@@ -90,8 +90,7 @@ def estimate_levels(model: PhaseResult) -> LevelEstimates:
     means, count, scatter = level_means(index, log_y, weight, len(positions))
     medians = level_medians(index, log_y, weight)
     common, misfit = float(model.noise.replicate), float(model.noise.misfit)
-    noise = level_noise(scatter, count - 1, max(common, LEAST_NOISE))
-    noise_df = noise_degrees(scatter, count - 1)
+    noise, noise_df = level_noise(scatter, count - 1, max(common, LEAST_NOISE))
 
     low, curve, high = (
         np.log(levels[column].to_numpy(float)) for column in ("fitted_low", "fitted", "fitted_high")
@@ -160,20 +159,22 @@ def level_medians(index: np.ndarray, log_y: np.ndarray, weight: np.ndarray) -> n
     return pd.Series(log_y[counted]).groupby(index[counted]).median().to_numpy(float)
 
 
-def level_noise(variance: np.ndarray, df: np.ndarray, common: float) -> np.ndarray:
+def level_noise(
+    variance: np.ndarray, df: np.ndarray, common: float
+) -> tuple[np.ndarray, np.ndarray]:
     """Each level's noise, drawn towards the common one by as much as the levels agree.
 
     variance: shape (n,), variance within each level, nan where unknown. df: shape (n,), its degrees
     of freedom. common: the noise all levels share, a standard deviation. Returns the standard
-    deviations, shape (n,).
+    deviations and their degrees of freedom, shape (n,) each.
     """
-    prior_df = prior_degrees(variance, df)
-    if prior_df is None:
-        return np.full(len(variance), common)
-    known = _known(variance, df)
-    own = np.where(known, np.nan_to_num(variance), 0.0)
+    prior_df, known = prior_degrees(variance, df), _known(variance, df)
     own_df = np.where(known, df, 0.0)
-    return np.sqrt((prior_df * common**2 + own_df * own) / (prior_df + own_df))
+    if prior_df is None:
+        return np.full(len(df), common), np.full(len(df), max(own_df.sum(), 1.0))
+    own = np.where(known, np.nan_to_num(variance), 0.0)
+    freedom = prior_df + own_df
+    return np.sqrt((prior_df * common**2 + own_df * own) / freedom), np.maximum(freedom, 1.0)
 
 
 def few_trials_factor(df: np.ndarray) -> np.ndarray:
@@ -182,14 +183,6 @@ def few_trials_factor(df: np.ndarray) -> np.ndarray:
     from scipy.special import ndtr, stdtrit
 
     return np.asarray(stdtrit(df, ndtr(STANDARD_ERRORS)) / STANDARD_ERRORS)
-
-
-def noise_degrees(variance: np.ndarray, df: np.ndarray) -> np.ndarray:
-    """Degrees of freedom of each level's noise as `level_noise` gives it, shape (n,); variance, df:
-    as there."""
-    known = np.where(_known(variance, df), df, 0.0)
-    prior_df = prior_degrees(variance, df)
-    return np.maximum(np.full(len(df), known.sum()) if prior_df is None else prior_df + known, 1.0)
 
 
 def prior_degrees(variance: np.ndarray, df: np.ndarray) -> float | None:

@@ -35,7 +35,6 @@ from deadzone.analysis.phases.level_estimates import (
     level_means,
     level_medians,
     level_noise,
-    noise_degrees,
 )
 from deadzone.analysis.phases.model import PhaseModel
 from deadzone.analysis.phases.noise import OUTLIER_RATE, QUIETEST, TYPICAL_NOISE
@@ -109,7 +108,7 @@ def trial_weights(cell: np.ndarray, value: np.ndarray, n: int) -> np.ndarray:
     off = np.abs(value - centre[cell])
     common = max(1.4826 * float(np.median(off[judged])), QUIETEST)
     spread, few = (1.4826 * level_medians(cell, off, every)) ** 2, MEDIAN_EFFICIENCY * (counts - 1)
-    scale, known = level_noise(spread, few, common)[cell], noise_degrees(spread, few)[cell]
+    scale, known = (each[cell] for each in level_noise(spread, few, common))
     for _pass in range(PASSES):
         residual = value - centre[cell]
         good = (1 - OUTLIER_RATE) * _student(residual / scale, known)
@@ -121,8 +120,8 @@ def trial_weights(cell: np.ndarray, value: np.ndarray, n: int) -> np.ndarray:
         square = np.bincount(cell, weight * (value - centre[cell]) ** 2, n)
         common = max(float(np.sqrt(square.sum() / max(freedom.sum(), 1.0))), QUIETEST)
         spread = square / np.maximum(freedom, 1e-9)
-        scale = np.maximum(level_noise(spread, freedom, common), QUIETEST)[cell]
-        known = noise_degrees(spread, freedom)[cell]
+        scale, known = (each[cell] for each in level_noise(spread, freedom, common))
+        scale = np.maximum(scale, QUIETEST)
     noisy = scattering(weight < 1 - OUTLIER_PROBABILITY, value, cell, common)
     return np.where(noisy, 1.0, weight)
 
@@ -148,6 +147,8 @@ def estimate_cells(
     mean, count, variance = level_means(cell, value, weight, n, LEAST_WEIGHT)
     df = np.maximum(count - 1, 0.0)
     freedom = float(df.sum())
+    pooled = np.sqrt(np.nansum(variance * df) / freedom) if freedom > 0 else TYPICAL_NOISE
+    noise, own_df = level_noise(variance, df, max(float(pooled), QUIETEST))
     if scale.kind == COUNT:
         # A setting without any event has the mean of half an event in all its trials (Jeffreys),
         # for none seen is not never.
@@ -156,13 +157,9 @@ def estimate_cells(
         seen = (df > 0) & (mean > 0)
         dispersion = float(np.nansum((df * variance / expected)[seen])) + POISSON_DF
         noise = np.sqrt(expected * dispersion / (float(df[seen].sum()) + POISSON_DF))
-    else:
-        own = float(np.nansum(variance * df))
-        pooled = np.sqrt(own / freedom) if freedom > 0 else TYPICAL_NOISE
-        noise = level_noise(variance, df, max(pooled, QUIETEST))
     # no more than those of all trials, which the common noise is known from
-    own_df = np.minimum(noise_degrees(variance, df), max(freedom, 1.0))
-    columns = {"estimate": mean, "noise": noise, "noise_df": own_df, "own_share": np.ones(n)}
+    known = np.minimum(own_df, max(freedom, 1.0))
+    columns = {"estimate": mean, "noise": noise, "noise_df": known, "own_share": np.ones(n)}
     return (columns, np.diag(noise**2 / count), max(freedom, LEAST_DF)), weight
 
 
@@ -333,9 +330,9 @@ def answer(
                 where, reason = of_levels(by, levels) or plain_name(knob), str(error)
                 notes.append(_("{where}: no curve is fitted. {error}", where=where, error=reason))
             else:
-                curve, at = candidates_of(model), group.index[on_axis[group.index]].to_numpy(int)
+                curve, at = candidates_of(model), group.index[on_axis[group.index]]
                 own = pd.concat([own.drop(at), curve.table.set_index(at)])
-                covariance[np.ix_(at, at)] = curve.covariance
+                covariance[np.ix_(at.to_numpy(), at.to_numpy())] = curve.covariance
                 amounts.loc[at, knob] = curve.levels
                 freedoms.append(curve.degrees_of_freedom)
                 shown.loc[model.trials["row"], "outlier"] = model.trials["outlier"].to_numpy()

@@ -93,7 +93,10 @@ def in_terminal(
     """
     wide = terminal or Terminal(10_000, False)
     if details:
-        return "\n".join(_all_lines(analysis, terminal, wide, most_rows))
+        told = _answer(analysis, wide), *(wide.paragraph(one, "  ") for one in _doubts(analysis))
+        whole = tuple(_details(analysis, terminal, wide, most_rows))
+        # the end of what scrolls by, and the beginning of a file
+        return "\n".join(whole + told if terminal else told + whole)
     curves = [] if quiet or terminal is None else [_curve(part, terminal) for part in analysis]
     limits = [] if quiet else _limits(analysis, wide)
     answer = _answer(analysis, wide, have_settings=bool(curves))
@@ -165,9 +168,10 @@ def _doubts(analysis: Analysis) -> list[str]:
     return [_("Doubt: {doubt}", doubt=doubt) for doubt in told]
 
 
-def _all_lines(
+def _details(
     analysis: Analysis, terminal: Terminal | None, wide: Terminal, most_rows: int | None
 ) -> Iterator[str]:
+    """The findings, each curve with its tables, and the settings where one curve has not all."""
     from deadzone.analysis.page import Page
     from deadzone.analysis.phases.summary import shape, summarise
     from deadzone.analysis.settings.wording import page
@@ -189,6 +193,3 @@ def _all_lines(
     answer, advice = analysis.answer, analysis.advice
     if answer and advice and not answer.is_one_curve:
         yield page(answer, advice).text(most_rows)
-    yield _answer(analysis, wide)
-    for doubt in _doubts(analysis):
-        yield wide.paragraph(doubt, "  ")
