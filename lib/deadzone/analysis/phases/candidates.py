@@ -177,8 +177,9 @@ def candidates_of(model: PhaseResult) -> Candidates:
         estimable=model.noise.estimable,
     )
     amounts = pd.DataFrame({model.knob: np.where(levels == model.none_level, np.inf, levels)})
-    about = (model.response, model.goal, RATIO_SCALE)
-    return Candidates(table, amounts, covariance, degrees_of_freedom, *about)
+    return Candidates(
+        table, amounts, covariance, degrees_of_freedom, model.response, model.goal, RATIO_SCALE
+    )
 
 
 def with_cost(candidates: Candidates, cost: str) -> tuple[Candidates, list[Message]]:

@@ -124,9 +124,8 @@ def estimate_levels(model: PhaseResult) -> LevelEstimates:
     share = np.minimum(trust * variance / np.diag(covariance), 1.0)
     if not model.noise.estimable:
         noise_df = np.full(len(noise), df)
-    estimate = curve + trust * (means - curve)
-    columns = {"estimate": estimate, "noise": noise, "noise_df": noise_df, "own_share": share}
-    return columns, covariance, df
+    columns = {"noise": noise, "noise_df": noise_df, "own_share": share}
+    return columns | {"estimate": curve + trust * (means - curve)}, covariance, df
 
 
 def level_means(

@@ -105,8 +105,9 @@ class PhaseModels(dict[Any, PhaseModel]):
 
     def __missing__(self, value: Any) -> PhaseModel:
         known = ", ".join(map(str, self))
-        names = ", ".join(self.by)
-        raise PhaseError(f"There is no curve of {names} = {value!r}. Its values are {known}.")
+        raise PhaseError(
+            f"There is no curve of {', '.join(self.by)} = {value!r}. Its values are {known}."
+        )
 
     def _name(self, value: Any) -> str:
         return of_levels(self.by, value if len(self.by) > 1 else [value])

@@ -124,8 +124,8 @@ class Recommendation:
 
 def recommend(model: PhaseResult, **options: Any) -> Recommendation:
     """Recommend a level of the knob; the options are those of `recommend_from`."""
-    candidates = model.settings or candidates_of(model)
-    return recommend_from(candidates, **{"findings": model.findings, **options})
+    options = {"findings": model.findings, **options}
+    return recommend_from(model.settings or candidates_of(model), **options)
 
 
 def _there_to_have(
@@ -135,10 +135,9 @@ def _there_to_have(
     there is. None of them is the end of the range where a larger level is barred."""
     levels = candidates.levels
     larger = max((float(level) for level in barred if is_number(level)), default=-np.inf)
-    last = candidates["last"] & ~(levels < larger)
-    candidates = replace(candidates, table=candidates.table.assign(last=last))
-    own = [decision.own_level(setting, candidates.knob) for setting in candidates["setting"]]
-    keep = np.array([level not in barred for level in own])
+    table = candidates.table.assign(last=candidates["last"] & ~(levels < larger))
+    candidates, settings = replace(candidates, table=table), candidates["setting"]
+    keep = np.array([decision.own_level(one, candidates.knob) not in barred for one in settings])
     if all_there_is is not None:
         enough = levels[levels >= all_there_is]
         keep &= ~(levels > (enough.min() if len(enough) else np.inf))

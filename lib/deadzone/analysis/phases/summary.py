@@ -198,9 +198,8 @@ class Summary(Paged):
 
     def page(self) -> Page:
         """The tables, and what is recommended and to be known."""
-        advice = [self.recommendation.reason, *self.recommendation.caveats]
         notes: dict[str, list[str]] = {
-            _("Recommended setting"): advice,
+            _("Recommended setting"): [self.recommendation.reason, *self.recommendation.caveats],
             _("Warnings"): list(self.warnings),
         }
         return Page(self.title, self.sections, notes)
@@ -392,9 +391,12 @@ def _fit(model: PhaseResult, fact: Mapping[str, Any]) -> dict[str, Any]:
 
 def _models(model: PhaseResult) -> list[dict[Any, Any]]:
     """The chains of pieces and the smooth laws beside them, with their probabilities."""
-    phases = ngettext("{n} phase", "{n} phases", n=len(model.phases))
     rows = [
-        {"model": phases, "probability": 1 - model.smooth_probability, "told": _("see the phases")}
+        {
+            "model": ngettext("{n} phase", "{n} phases", n=len(model.phases)),
+            "probability": 1 - model.smooth_probability,
+            "told": _("see the phases"),
+        }
     ]
     for law in records(model.laws):
         sentence = say(LAW_PARAMETERS[law["law"]], **law) if law["share"] is not None else ""

@@ -363,10 +363,9 @@ def answer(
             dtype=object,
         ),
     )
-    about = (response, goal, measured)
-    candidates = Candidates(settings, amounts, covariance, sum(freedoms), *about)
-    said = (*notes, *_said(knob, response, measured, scale, models))
-    return Answer(factors, scale, models, candidates, shown, said)
+    candidates = Candidates(settings, amounts, covariance, sum(freedoms), response, goal, measured)
+    notes += _said(knob, response, measured, scale, models)
+    return Answer(factors, scale, models, candidates, shown, tuple(notes))
 
 
 def _cells(

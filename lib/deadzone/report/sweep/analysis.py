@@ -141,8 +141,7 @@ def analyse(
         return Analysis(source, (), None, problem(stop), findings, stopped=True)
     advice = result.recommend(given, **options)
     if advice.state == "stopped":
-        why = advice.reason
-        return Analysis(source, (), None, why, result.findings, stopped=True, answer=result)
+        return Analysis(source, (), None, advice.reason, result.findings, True, answer=result)
     slices = []
     for position, (levels, model) in enumerate(result.models.items()):
         at = dict(zip(source.by, levels, strict=True))

@@ -65,14 +65,13 @@ def judge_run(
             raise StudyError(f"Further claims are {further!r:.60}; give a list of sentences.")
         today = datetime.now(UTC).date().isoformat()
         made = [*made, *((parse_claim(text), today) for text in further)]
-        columns = [str(name) for name in source.trials.columns]
+        columns = [*map(str, source.trials)]
         check_claims([claim for claim, _ in made], levels, source.knob, columns)
     if not made:
         return ()
     models = analysis.answer.models if analysis and analysis.answer else {}
     known = [(dict(zip(source.by, place, strict=True)), model) for place, model in models.items()]
-    asked = (source.response, source.goal, source.knob)
-    measured = Measured(source.analysed, *asked, levels, known)
+    measured = Measured(source.analysed, source.response, source.goal, source.knob, levels, known)
     return judge([claim for claim, _ in made], measured, added=[added for _, added in made])
 
 

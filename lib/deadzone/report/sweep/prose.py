@@ -133,8 +133,10 @@ def shape_in_words(s: Slice) -> list[Claim]:
 
 def why_in_words(s: Slice) -> list[Claim]:
     """Why each phase is what it is, where the trials carry an account of time."""
-    why = [*sentences(s.why), *no_cause(s.source.analysed, s.model)]
-    return [Claim(sentence, (Evidence(s.anchor("phases")), RAW)) for sentence in why]
+    return [
+        Claim(sentence, (Evidence(s.anchor("phases")), RAW))
+        for sentence in (*sentences(s.why), *no_cause(s.source.analysed, s.model))
+    ]
 
 
 def notes(analysis: Analysis) -> Prose | None:

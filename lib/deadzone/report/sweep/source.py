@@ -90,8 +90,8 @@ def _of_reference(knob: str, response: str, goal: str, by: tuple[str, ...]) -> S
         "A published table is shown until there is a run: {command} makes one.",
         command="deadzone run xz-threads" if is_in_command() else "dz.sweep('xz-threads')",
     )
-    asked = (knob or "cpu_limit", response or "wall_s", goal, by)
-    return _of_table(REFERENCE, title, question, trials, *asked)
+    knob, response = knob or "cpu_limit", response or "wall_s"
+    return _of_table(REFERENCE, title, question, trials, knob, response, goal, by)
 
 
 def _of_table(
@@ -256,14 +256,13 @@ def _missing(study: Study, trials: pd.DataFrame, knob: str) -> list[Message]:
         UNREACHED: [level for level in planned if level not in tried],
     }
     counts = {"planned": len(planned), "failed": int(rows[knob].isin(missing[FAILED]).sum())}
-    resume = resume_option()
     return [
         say(
             text,
             n=len(which),
             levels=listing(which),
             knob=plain_name(knob),
-            resume=resume,
+            resume=resume_option(),
             **counts,
         )
         for text, which in missing.items()
