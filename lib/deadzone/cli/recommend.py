@@ -2,6 +2,7 @@
 in a cluster."""
 
 import json
+import sys
 from typing import Any
 
 import click
@@ -53,7 +54,7 @@ def command(
     from deadzone.report.sweep.claims import contradicted
     from deadzone.report.sweep.recommended import recommended_levels, usage
     from deadzone.report.sweep.source import load_source
-    from deadzone.report.sweep.terminal import drawn
+    from deadzone.report.sweep.terminal import curve_lines, terminal_of
 
     run_folder = RunFolder.find(places.runs_folder(), run)
     if run_folder.study().analysis_notebook != PHASES:
@@ -99,11 +100,8 @@ def command(
             "findings": findings,
             "in_the_cluster": follows,
         }
-        pictures = [
-            part
-            for curve in analysis
-            for part in drawn(quiet or as_json, curve.model, curve.advice)
-        ]
+        terminal = None if quiet or as_json else terminal_of(sys.stdout)
+        pictures = [line for curve in analysis if terminal for line in curve_lines(curve, terminal)]
         click.echo(json.dumps(shown) if as_json else "\n".join([*pictures, str(advice), *follows]))
         return
     where = {name: asked[name] for name in ("workload", "container", "namespace")}

@@ -10,7 +10,7 @@ import pandas as pd
 from deadzone.analysis.findings.examining import barred_levels, examine
 from deadzone.analysis.findings.experiment import Experiment, without_barred
 from deadzone.analysis.phases import fit
-from deadzone.analysis.phases.fit import FitSettings
+from deadzone.analysis.phases.fit import CurveSettings
 from deadzone.analysis.phases.model import PhaseModel, PhaseModels
 from deadzone.analysis.phases.prepare import places_of
 from deadzone.analysis.phases.roles import check_column, check_roles, listed, of_levels, with_index
@@ -64,9 +64,12 @@ def experiment_in(
     )  # fmt: skip
 
 
-class TableSettings(FitSettings, total=False):
+class TableSettings(CurveSettings, total=False):
     """What is said of a table, and how it is fitted; see `fit_phases`."""
 
+    keep_untrusted: bool
+    scale: KnobScale | None
+    k: int | None
     failures: Sequence[str]
     role: str
     at: Mapping[Level, Place] | None
@@ -126,7 +129,7 @@ def fit_phases(
 
     Raises PhaseError, with what to do about it, where the table cannot be analysed.
     """
-    settings: FitSettings = {
+    settings: dict[str, Any] = {
         "thresholds": thresholds, "certainty": certainty, "correct_drift": correct_drift,
         "keep_untrusted": keep_untrusted, "scale": scale, "k": k,
     }  # fmt: skip

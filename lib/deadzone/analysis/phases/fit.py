@@ -236,14 +236,6 @@ class CurveSettings(TypedDict, total=False):
     correct_drift: bool
 
 
-class FitSettings(CurveSettings, total=False):
-    """How a table is fitted; see `fit_phases`."""
-
-    keep_untrusted: bool
-    scale: KnobScale | None
-    k: int | None
-
-
 def fit_phases(
     frame: pd.DataFrame,
     knob: str,

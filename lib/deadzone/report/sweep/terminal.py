@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import sys
 import textwrap
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -13,9 +12,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, TextIO
 
 from deadzone.analysis.phases.decision import chosen
-from deadzone.analysis.phases.model import PhaseModel
 from deadzone.analysis.phases.quantities import listing
-from deadzone.analysis.phases.recommend import Recommendation
 from deadzone.language.messages import _, ngettext
 from deadzone.visible import visible
 
@@ -29,12 +26,6 @@ class Terminal:
 
     width: int
     coloured: bool
-
-    def curve(self, model: PhaseModel, advice: Recommendation) -> str:
-        """The picture of a phase model."""
-        from deadzone.analysis.phases.picture import picture
-
-        return picture(model, advice, self.width, coloured=self.coloured)
 
     def paragraph(self, text: str, indent: str = "", most_lines: int | None = None) -> str:
         """A text in lines that fit, cut where it takes more than it may."""
@@ -61,13 +52,6 @@ def terminal_of(stream: TextIO) -> Terminal | None:
         width=shutil.get_terminal_size().columns,
         coloured=not os.environ.get("NO_COLOR"),
     )
-
-
-def drawn(quiet: bool, model: PhaseModel, advice: Recommendation) -> list[str]:
-    """The picture of a model, if standard output is a terminal and the user wants to see it; else
-    nothing."""
-    terminal = None if quiet else terminal_of(sys.stdout)
-    return [terminal.curve(model, advice), ""] if terminal else []
 
 
 MOST_LIMITS = 3
@@ -97,7 +81,7 @@ def in_terminal(
         whole = tuple(_details(analysis, terminal, wide, most_rows))
         # the end of what scrolls by, and the beginning of a file
         return "\n".join(whole + told if terminal else told + whole)
-    curves = [] if quiet or terminal is None else [_curve(part, terminal) for part in analysis]
+    curves = [] if quiet or terminal is None else [curve_lines(part, terminal) for part in analysis]
     limits = [] if quiet else _limits(analysis, wide)
     answer = _answer(analysis, wide, have_settings=bool(curves))
     return "\n".join([*chain(*curves), answer, *limits, *_first_doubts(analysis, wide)])
@@ -128,14 +112,16 @@ def _first_doubts(analysis: Analysis, wide: Terminal) -> Iterator[str]:
         yield ngettext("{n} more doubt: --details", "{n} more doubts: --details", n=more)
 
 
-def _curve(part: Slice, terminal: Terminal | None) -> Iterator[str]:
+def curve_lines(part: Slice, terminal: Terminal | None) -> Iterator[str]:
     """The name of a slice with its setting, where it has a name, and its curve, where there is a
     terminal to draw it in."""
     if part.name:
         setting = None if part.advice.setting is None else part.advice.chosen
         yield visible(f"{part.name}: {chosen(setting, part.advice.quantity)}")
     if terminal:
-        yield terminal.curve(part.model, part.advice)
+        from deadzone.analysis.phases.picture import picture
+
+        yield picture(part.model, part.advice, terminal.width, coloured=terminal.coloured)
         yield ""
 
 
@@ -179,7 +165,7 @@ def _details(
     for finding in analysis.findings:
         yield wide.paragraph(str(finding), "  ")
     for part in analysis:
-        yield from _curve(part, terminal)
+        yield from curve_lines(part, terminal)
         summary = summarise(part.model, part.advice)
         yield Page(summary.title, summary.sections, {}).text(most_rows)
         if told := shape(part.model):
