@@ -259,11 +259,6 @@ def setting_at(model: PhaseResult, level: float) -> Any:
     )
 
 
-def place_of(model: PhaseResult, setting: Any) -> float | None:
-    """The place on the axis of a recommended level of the knob; None for one that stands apart."""
-    return places(model).get(setting)
-
-
 @lru_cache(maxsize=4)
 def places(model: PhaseResult) -> dict[Any, float]:
     """The places of a model's levels on the axis, by level; made once a model."""
