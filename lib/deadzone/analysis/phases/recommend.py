@@ -216,7 +216,10 @@ def recommend_from(
         tolerance,
     )
     tied_set = decision.without_denied(candidates, tied_set)
-    table = _table(candidates, tied_set)
+    # How much worse than the best each is on each curve that the trials allow, shape (draws, n).
+    drawn = candidates.sign * candidates["estimate"] + tied_set.drawn
+    worse = drawn - drawn.min(axis=1, keepdims=True)
+    table = _table(candidates, tied_set, worse)
     # Of settings of another kind than the best estimate's it is not known what they cost.
     kin = candidates["kind"] == candidates["kind"][int(np.argmin(tied_set.loss))]
     wanted = {} if slo is None else checked_targets(slo, candidates.goal)
@@ -236,7 +239,7 @@ def recommend_from(
             index, state = None, "no_setting"
     else:
         eligible = tied_set.member & kin
-        table["chance"] = _chance_of_good(candidates, tied_set, price, eligible)
+        table["chance"] = _chance_of_good(candidates.doublings, worse, tolerance, price, eligible)
         index = _most_probable(candidates, table["chance"].to_numpy(), eligible)
         again = decision.to_measure_again(candidates, tolerance, index)
         state = decision.state_of(candidates, tied_set, table, index, again)
@@ -289,17 +292,17 @@ def recommend_from(
 
 
 def _chance_of_good(
-    candidates: Candidates, tied_set: BestSet, price: float, eligible: np.ndarray
+    taken: np.ndarray, worse: np.ndarray, tolerance: float, price: float, eligible: np.ndarray
 ) -> np.ndarray:
     """Probability of each candidate that it is a good setting, shape (n,); -inf of those that are
     not eligible, shape (n,), bool.
 
+    taken: shape (n,), doublings of the knob. worse: shape (draws, n), than the best [ln].
     Of a curve the setting of least loss is ideal: the loss is what a setting is worse than the best
     beyond the tolerance, and `price` for each doubling of the knob. Good is what is as good as the
     ideal or within the tolerance of the best, up to another tolerance, and hardly larger.
     """
-    taken, worse = candidates.doublings, _worse(candidates, tied_set)
-    allowed = np.log1p(tied_set.tolerance)
+    allowed = np.log1p(tolerance)
     loss = np.maximum(worse - allowed, 0.0) + price * taken
     ideal = np.argmin(np.where(eligible, loss, np.inf), axis=1)
     needed = np.maximum(np.take_along_axis(worse, ideal[:, None], axis=1), allowed)
@@ -332,9 +335,9 @@ def estimates_table(candidates: Candidates, confidence: float) -> pd.DataFrame:
     )
 
 
-def _table(candidates: Candidates, tied_set: BestSet) -> pd.DataFrame:
-    """The columns of `Recommendation.table`, without `chance`."""
-    scale, near = candidates.scale, _worse(candidates, tied_set) <= np.log1p(tied_set.tolerance)
+def _table(candidates: Candidates, tied_set: BestSet, worse: np.ndarray) -> pd.DataFrame:
+    """The columns of `Recommendation.table`, without `chance`. worse: as of `_chance_of_good`."""
+    scale, near = candidates.scale, worse <= np.log1p(tied_set.tolerance)
     return estimates_table(candidates, tied_set.confidence).assign(
         loss=scale.amount(tied_set.loss),
         loss_low=scale.amount(tied_set.low),
@@ -342,13 +345,6 @@ def _table(candidates: Candidates, tied_set: BestSet) -> pd.DataFrame:
         within=near.mean(axis=0),
         tied=tied_set.member,
     )
-
-
-def _worse(candidates: Candidates, tied_set: BestSet) -> np.ndarray:
-    """How much worse than the best each candidate is on each curve that the trials allow, shape
-    (draws, n)."""
-    drawn = candidates.sign * candidates["estimate"] + tied_set.drawn
-    return drawn - drawn.min(axis=1, keepdims=True)
 
 
 def target_confidence(targets: Mapping[str, float], candidates: Candidates) -> np.ndarray:
