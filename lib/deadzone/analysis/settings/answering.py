@@ -339,7 +339,7 @@ def answer(
                 if not by:
                     model = replace(model, warnings=tuple(dict.fromkeys((*notes, *model.warnings))))
                 models[levels], apart = model, apart.difference(at)
-        # 0 and what stands apart behind the curve
+        # 0 before the curve, and what stands apart behind it: each by the noise of all trials
         freedoms += [freedom] * cells["place"][apart].eq(LOWEST).nunique()
     others: Any = cells[list(by)].map(lambda level: plain(level, whole=True)).to_dict("records")
     is_ordered = amounts[knob].notna() & (scale.kind != INTERVAL)
