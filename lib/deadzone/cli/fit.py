@@ -142,12 +142,8 @@ def command(
 
 def _facts(answer: Answer, advice: Recommendation, frame: pd.DataFrame) -> dict[str, Any]:
     """The answer as it is printed with --json."""
-    facts: dict[str, Any] = {
-        "knob": answer.factors[-1],
-        "response": answer.candidates.response,
-        "goal": answer.candidates.goal,
-    }
-    facts |= {"goal_from": answer.candidates.goal_from, "phases": [], "outliers": []}
+    about = {name: getattr(answer.candidates, name) for name in ("response", "goal", "goal_from")}
+    facts: dict[str, Any] = {"knob": answer.factors[-1], **about, "phases": [], "outliers": []}
     if answer.others:
         facts["by"] = ", ".join(answer.others)
         facts["slices"] = [
