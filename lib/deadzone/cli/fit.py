@@ -129,8 +129,8 @@ def command(
     analysis = analyse(source, anyway, **options)
     if (answer := analysis.answer) is None:
         raise (FindingError if analysis.stopped else PhaseError)(analysis.problem)
-    advice = analysis.advice or answer.recommend(anyway=anyway, **options)
     if as_json:
+        advice = analysis.advice or answer.recommend(anyway=anyway, **options)
         click.echo(json.dumps(_facts(answer, advice, seen.table)))
     else:
         terminal = terminal_of(sys.stdout)
