@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from deadzone import places
+from deadzone.cli.options import comment_options
 from deadzone.errors import EXIT_CLAIM_FELL, StudyError
 from deadzone.store.run import RunFolder
 from deadzone.study.claim_sentences import parse_claim
@@ -45,8 +46,16 @@ claim_option = click.option(
     help="Claim this of the run as well, from now on.",
 )
 @fail_on_option
+@comment_options
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
-def command(run: str, sentences: tuple[str, ...], fail_on: str | None, as_json: bool) -> None:
+def command(
+    run: str,
+    sentences: tuple[str, ...],
+    fail_on: str | None,
+    form: str | None,
+    only_if: str | None,
+    as_json: bool,
+) -> None:
     """Print the verdict on every claim of RUN (an id, a folder, or STUDY/latest).
 
     A claim is a sentence, or a mapping in YAML:
@@ -60,8 +69,21 @@ def command(run: str, sentences: tuple[str, ...], fail_on: str | None, as_json: 
     judged = judged_of(run_folder)
     if not judged:
         raise StudyError(f"Nothing is claimed of {run_folder.run_id}: use `--add`.")
-    shown = {"run_id": run_folder.run_id, "claims": [verdict.to_dict() for verdict in judged]}
-    click.echo(json.dumps(shown, ensure_ascii=False) if as_json else "\n".join(lines_of(judged)))
+    from deadzone.report.sweep.claims import claims_moved, claims_table
+
+    if not only_if or claims_moved(run_folder, judged):
+        name = f"{run_folder.folder.parent.name}/{run_folder.run_id}"
+        if as_json:
+            shown = [verdict.to_dict() for verdict in judged]
+            said = json.dumps({"run_id": run_folder.run_id, "claims": shown}, ensure_ascii=False)
+        elif form:
+            from deadzone.language.markdown import markdown
+
+            table = claims_table(judged)
+            said = markdown(table.caption, table.frame, (), f"deadzone report {name}")
+        else:
+            said = "\n".join(lines_of(judged))
+        click.echo(said)
     fail_where_claims_fell(judged, fail_on)
 
 

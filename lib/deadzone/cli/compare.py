@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+import shlex
 from typing import Any
 
 import click
 
-from deadzone.cli.options import gone, wide_name_option, wide_option
+from deadzone.cli.options import comment_options, gone, wide_name_option, wide_option
 from deadzone.errors import EXIT_WORSE
 
 Strings = tuple[str, ...]
@@ -48,6 +49,7 @@ Strings = tuple[str, ...]
     type=click.Choice(["worse"]),
     help="Exit with code 5 where something is shown to be worse.",
 )
+@comment_options
 @click.option("--json", "as_json", is_flag=True, help="Print the comparison as JSON.")
 def command(
     a: str,
@@ -56,6 +58,8 @@ def command(
     goals: Strings,
     factors: Strings,
     fail_on: str | None,
+    form: str | None,
+    only_if: str | None,
     as_json: bool,
     **limits: Any,
 ) -> None:
@@ -67,6 +71,11 @@ def command(
     from deadzone.verbs.comparing import compare
 
     result = compare(a, b, responses, goals, by=factors, **limits)
-    click.echo(json.dumps(result.to_dict()) if as_json else str(result))
+    if as_json:
+        said = json.dumps(result.to_dict())
+    else:
+        said = result.markdown(shlex.join(["deadzone", "compare", a, b])) if form else str(result)
+    if result.has_moved or not only_if:
+        click.echo(said)
     if fail_on and result.is_worse:
         raise click.exceptions.Exit(EXIT_WORSE)

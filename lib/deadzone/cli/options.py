@@ -102,6 +102,22 @@ def together(*options: Callable[[Command], Command]) -> Callable[[Command], Comm
     )
 
 
+comment_options = together(
+    click.option(
+        "--format",
+        "form",
+        type=click.Choice(["markdown"]),
+        help="Print a comment for a pull request, of at most 60 lines.",
+    ),
+    click.option(
+        "--only-if",
+        type=click.Choice(["moved"]),
+        help="Print nothing unless something moved: a phase, the verdict on a claim, or a "
+        "response.",
+    ),
+)
+"""Of the commands that answer a pull request."""
+
 WISHES = ("within", "slo", "cost", "given", "tolerance", "price")
 """Options that say what is wanted of a recommendation; see `Answer.recommend`."""
 

@@ -12,7 +12,7 @@ import tempfile
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -25,7 +25,7 @@ from deadzone.cli.sweep import print_plan
 from deadzone.errors import EXIT_FINDING, EXIT_MOVED
 from deadzone.language.messages import LANGUAGES, speaking
 from deadzone.report.document.execution import execute, notebook_parameters, refuse_secrets
-from deadzone.report.document.publishing import PHASES, publish_run, read_entry, run_parameter
+from deadzone.report.document.publishing import publish_run, read_entry, run_parameter
 from deadzone.run.sweep.opening import open_run, planned_file
 from deadzone.run.sweep.progress import PROGRESS_VARIABLE, shown_on
 from deadzone.run.targets.undo_log import remove_leftovers
@@ -33,9 +33,6 @@ from deadzone.store.run import RunFolder, new_run_id
 from deadzone.study.design import refuse_unanswerable
 from deadzone.study.loading import SHORT_NAMES, find_study, load_study
 from deadzone.study.spec import Study
-
-if TYPE_CHECKING:
-    from deadzone.report.sweep.regression_check import RegressionCheck
 
 INSTEAD_OF_ARCHIVE = (
     "keep data/runs and reports on a volume, or copy both before and after the run, as in `rclone "
@@ -64,10 +61,11 @@ def command(asked: Asked, quiet: bool, details: bool) -> None:
         print_plan(asked, is_analysed=True)
         return
     from deadzone.report.sweep.history import last_move
+    from deadzone.report.sweep.regression_check import since_previous
     from deadzone.report.sweep.terminal import in_terminal, terminal_of
 
     run = _sweep(asked)
-    since = _since_previous(run, analysis)
+    since = since_previous(run, analysis)
     own = since.now if since and not analysis else None
     published = publish_run(run, analysis, moved=last_move(run, own))
     warn_of_pdf(published)
@@ -114,21 +112,6 @@ def _split(study: str, given: dict[str, Any]) -> tuple[dict[str, Any], dict[str,
     return {n: v for n, v in given.items() if n in names}, {
         n: v for n, v in given.items() if n not in names
     }
-
-
-def _since_previous(run: RunFolder, analysis: dict[str, Any]) -> RegressionCheck | None:
-    """What moved since the previous run of the study, asked as the report asks it; None where no
-    phases are fitted."""
-    from deadzone.report.sweep.analysis import analyse
-    from deadzone.report.sweep.regression_check import regression_check
-    from deadzone.report.sweep.source import load_source
-
-    if run.study().analysis_notebook != PHASES:
-        return None
-    asked: dict[str, Any] = {
-        name: str(analysis[name]) for name in ("knob", "response", "goal", "by") if name in analysis
-    }
-    return regression_check(analyse(load_source(str(run.folder), **asked)))
 
 
 def _sweep(asked: Asked) -> RunFolder:

@@ -21,6 +21,7 @@ from deadzone.analysis.phases.quantities import axis_label, plain_name, unit_nam
 from deadzone.analysis.phases.summary import GOALS
 from deadzone.analysis.records import records
 from deadzone.language.formats import exact
+from deadzone.language.markdown import markdown
 from deadzone.language.messages import N_, _, join, say
 from deadzone.language.tabling import Layout, Tabled, tabled
 
@@ -98,6 +99,12 @@ class Comparison(Paged):
             (self.treatments["verdict"] == WORSE).any() or (self.overall["verdict"] == WORSE).any()
         )
 
+    @property
+    def has_moved(self) -> bool:
+        """Whether anything is shown to be better or worse."""
+        verdicts = pd.concat([self.treatments["verdict"], self.overall["verdict"]])
+        return bool(verdicts.isin([BETTER, WORSE]).any())
+
     def to_dict(self) -> dict[str, Any]:
         """The result as plain values for JSON; a number that is unknown or infinite is None."""
         plain = ("threshold", "confidence", "paired")
@@ -138,6 +145,17 @@ class Comparison(Paged):
                 *panels[0, 0].get_legend_handles_labels(), loc="outside lower center", ncols=3
             )
         return figure
+
+    def markdown(self, whole: str) -> str:
+        """Everything as a comment on a pull request. whole: a command that shows it."""
+        page = self.page()
+        heads = [*page.sections[0].frame.columns]
+        heads[1:3] = "A", "B"  # their unit stands with the response
+        frames = [section.frame.set_axis(heads, axis=1) for section in page.sections]
+        units = [axis_label(name) for name in self.responses]
+        table = pd.concat(frames, keys=units, names=[_("response"), None]).reset_index(level=0)
+        verdict = "; ".join(headline(self, name) for name in self.responses)
+        return markdown(f"{page.title}: {verdict}", table, self.warnings, whole)
 
     def summary(self) -> str:
         """Everything as text: each response overall and treatment by treatment, and what to know of

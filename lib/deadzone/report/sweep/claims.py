@@ -6,11 +6,12 @@ from datetime import UTC, datetime
 
 from deadzone.analysis.claims.judging import ClaimVerdict, judge
 from deadzone.analysis.claims.measured import Measured
-from deadzone.errors import StudyError
+from deadzone.errors import DeadzoneError, StudyError
 from deadzone.language.messages import N_, _, say
 from deadzone.language.tabling import Layout
 from deadzone.report.document.display import Block, Table, section
 from deadzone.report.sweep.analysis import Analysis
+from deadzone.report.sweep.source import load_source
 from deadzone.report.sweep.trials import Source
 from deadzone.store.run import RunFolder
 from deadzone.study.claim_sentences import parse_claim
@@ -90,6 +91,19 @@ def contradicted(
             for factor, level in claim.named(source.knob)
         )
     ]
+
+
+def claims_moved(run: RunFolder, judged: Sequence[ClaimVerdict]) -> bool:
+    """Whether the verdict on a claim is another than by the previous run of the study. judged: the
+    claims of the run."""
+    earlier = run.previous()
+    if earlier is None or not judged:
+        return False
+    try:
+        before = {one.claim: one.verdict for one in judge_run(load_source(str(earlier.folder)))}
+    except DeadzoneError:  # it has no trials to judge by
+        return False
+    return any(before.get(one.claim, one.verdict) != one.verdict for one in judged)
 
 
 def claims_table(judged: Sequence[ClaimVerdict]) -> Table:

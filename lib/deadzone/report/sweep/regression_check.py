@@ -1,7 +1,7 @@
 """What moved since the previous run of a study: the section of its report, and the sentence of the
 command."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,10 +14,10 @@ from deadzone.errors import DeadzoneError
 from deadzone.language.formats import date
 from deadzone.language.messages import N_, _, join, ngettext, say, spoken
 from deadzone.report.document.display import Block, Prose
+from deadzone.report.document.publishing import PHASES
 from deadzone.report.sweep.analysis import Analysis, Slice, analyse
 from deadzone.report.sweep.source import load_source
-from deadzone.report.sweep.trials import Source
-from deadzone.store.run import RunFolder, list_runs
+from deadzone.store.run import RunFolder
 from deadzone.style import PHASE_STYLES
 
 MACHINE = ("cpu_model", "cores_usable", "limits_mechanism", "target")
@@ -50,10 +50,21 @@ class RegressionCheck:
 def regression_check(now: Analysis) -> RegressionCheck:
     """Set a run's analysis beside that of the run before it, where there is one that was measured
     alike."""
-    earlier = _previous(now.source)
+    folder = now.source.folder
+    earlier = RunFolder(folder).previous() if folder else None
     if earlier is None or now.advice is None:
         return RegressionCheck(now)
     return RegressionCheck(now, *_compared(now, now.advice, earlier))
+
+
+def since_previous(run: RunFolder, parameters: Mapping[str, Any]) -> RegressionCheck | None:
+    """What moved since the previous run of the study, asked as the report asks it; None where no
+    phases are fitted. parameters: of the notebook."""
+    if run.study().analysis_notebook != PHASES:
+        return None
+    asked = ("knob", "response", "goal", "by")
+    given: dict[str, Any] = {name: str(parameters[name]) for name in asked if name in parameters}
+    return regression_check(analyse(load_source(str(run.folder), **given)))
 
 
 def _compared(now: Analysis, advice: Recommendation, earlier: RunFolder) -> tuple[bool, str]:
@@ -95,17 +106,6 @@ def _compared(now: Analysis, advice: Recommendation, earlier: RunFolder) -> tupl
         knob=plain_name(source.knob),
         **run,
     )
-
-
-def _previous(source: Source) -> RunFolder | None:
-    """The run of the same study that was measured last before this one."""
-    if source.folder is None:
-        return None
-    siblings = list_runs(source.folder.parent.parent, source.folder.parent.name)
-    earlier = [
-        run for run in siblings if run.run_id < source.folder.name and run.journal_file.exists()
-    ]
-    return earlier[-1] if earlier else None
 
 
 def _best_setting(
