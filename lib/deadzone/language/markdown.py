@@ -1,7 +1,7 @@
 """A verdict as a comment on a pull request, in Markdown that GitHub and GitLab both read.
 
 Names, levels and messages are text of others: nothing in them becomes markup, HTML, a link, a
-mention of somebody, a reference to an issue, or a quick action of GitLab.
+mention of a person, a reference to an issue, or a quick action of GitLab.
 """
 
 from __future__ import annotations

@@ -240,14 +240,6 @@ class RunFolder:
                 holder.write(str(os.getpid()).encode())
             yield
 
-    def previous(self) -> RunFolder | None:
-        """The run with trials of the same study that was measured last before this one."""
-        siblings = list_runs(self.folder.parent.parent, self.folder.parent.name)
-        earlier = [
-            one for one in siblings if one.run_id < self.run_id and one.journal_file.exists()
-        ]
-        return earlier[-1] if earlier else None
-
     def discard(self) -> None:
         """Remove a run that holds no trial, as if it had not been started."""
         if not self.journal_file.exists():

@@ -11,6 +11,7 @@ from deadzone.language.messages import N_, _, say
 from deadzone.language.tabling import Layout
 from deadzone.report.document.display import Block, Table, section
 from deadzone.report.sweep.analysis import Analysis
+from deadzone.report.sweep.regression_check import previous_run
 from deadzone.report.sweep.source import load_source
 from deadzone.report.sweep.trials import Source
 from deadzone.store.run import RunFolder
@@ -96,7 +97,7 @@ def contradicted(
 def claims_moved(run: RunFolder, judged: Sequence[ClaimVerdict]) -> bool:
     """Whether the verdict on a claim is another than by the previous run of the study. judged: the
     claims of the run."""
-    earlier = run.previous()
+    earlier = previous_run(run)
     if earlier is None or not judged:
         return False
     try:

@@ -17,7 +17,7 @@ from deadzone.report.document.display import Block, Prose
 from deadzone.report.document.publishing import PHASES
 from deadzone.report.sweep.analysis import Analysis, Slice, analyse
 from deadzone.report.sweep.source import load_source
-from deadzone.store.run import RunFolder
+from deadzone.store.run import RunFolder, list_runs
 from deadzone.style import PHASE_STYLES
 
 MACHINE = ("cpu_model", "cores_usable", "limits_mechanism", "target")
@@ -51,7 +51,7 @@ def regression_check(now: Analysis) -> RegressionCheck:
     """Set a run's analysis beside that of the run before it, where there is one that was measured
     alike."""
     folder = now.source.folder
-    earlier = RunFolder(folder).previous() if folder else None
+    earlier = previous_run(RunFolder(folder)) if folder else None
     if earlier is None or now.advice is None:
         return RegressionCheck(now)
     return RegressionCheck(now, *_compared(now, now.advice, earlier))
@@ -106,6 +106,14 @@ def _compared(now: Analysis, advice: Recommendation, earlier: RunFolder) -> tupl
         knob=plain_name(source.knob),
         **run,
     )
+
+
+def previous_run(run: RunFolder) -> RunFolder | None:
+    """The run of the same study that was measured last before one; a run without trials does not
+    count."""
+    siblings = list_runs(run.folder.parent.parent, run.folder.parent.name)
+    earlier = [one for one in siblings if one.run_id < run.run_id and one.journal_file.exists()]
+    return earlier[-1] if earlier else None
 
 
 def _best_setting(
