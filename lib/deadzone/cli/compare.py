@@ -1,4 +1,4 @@
-"""`deadzone compare`: before and after, of two runs or two tables."""
+"""`deadzone compare`: before and after, of two runs, two tables or two commits."""
 
 from __future__ import annotations
 
@@ -15,8 +15,20 @@ Strings = tuple[str, ...]
 
 
 @click.command("compare")
-@click.argument("a")
-@click.argument("b")
+@click.argument("sources", nargs=-1, required=True, metavar="A B | -- COMMAND [ARGUMENT]...")
+@click.option(
+    "--checkout",
+    nargs=2,
+    metavar="A B",
+    help="Measure COMMAND at two commits of the repository here, in turns.",
+)
+@click.option(
+    "--build",
+    default="",
+    metavar="CMD",
+    help="Builds a commit, once, in its worktree; for a shell line: sh -c '...'.",
+)
+@click.option("-r", "--runs", default=10, type=click.IntRange(1), help="Trials of each commit.")
 @click.option(
     "--response",
     "responses",
@@ -52,8 +64,10 @@ Strings = tuple[str, ...]
 @comment_options
 @click.option("--json", "as_json", is_flag=True, help="Print the comparison as JSON.")
 def command(
-    a: str,
-    b: str,
+    sources: Strings,
+    checkout: tuple[str, str] | None,
+    build: str,
+    runs: int,
     responses: Strings,
     goals: Strings,
     factors: Strings,
@@ -67,14 +81,27 @@ def command(
     undecided.
 
     A and B are runs (an id, a folder, or STUDY/latest) or tables (CSV or Parquet, one row a trial).
-    """
-    from deadzone.verbs.comparing import compare
 
-    result = compare(a, b, responses, goals, by=factors, **limits)
+    \b
+    deadzone compare --checkout main HEAD --build 'make -j4' -- ./program input
+    """
+    limits["by"] = factors
+    whole = shlex.join(["deadzone", "compare", *sources])
+    if checkout:
+        from deadzone.verbs.checkouts import compare_checkouts
+
+        result, run = compare_checkouts(checkout, sources, build, runs, responses, goals, **limits)
+        whole = f"deadzone report {run.name}"
+    elif len(sources) != 2:
+        raise click.UsageError("Name two runs or tables, A and B; a command needs --checkout")
+    else:
+        from deadzone.verbs.comparing import compare
+
+        result = compare(*sources, responses, goals, **limits)
     if as_json:
         said = json.dumps(result.to_dict())
     else:
-        said = result.markdown(shlex.join(["deadzone", "compare", a, b])) if form else str(result)
+        said = result.markdown(whole) if form else str(result)
     if result.has_moved or not only_if:
         click.echo(said)
     if fail_on and result.is_worse:

@@ -74,8 +74,9 @@ def verdict_of(run: RunFolder, analysis: Analysis | None = None) -> dict[str, An
     kept: dict[str, Any] = {}
     with contextlib.suppress(StoreError):  # a file that something damaged is made anew
         kept = run.verdict()
-    if analysis is None and (kept.get("form"), kept.get("journal_bytes")) == (FORM, size):
-        return kept
+    known = kept.get("journal_bytes")
+    if analysis is None and (kept.get("form"), known) == (FORM, size or known):
+        return kept  # of a pruned run, too, which has no journal any more
     analysis = analysis or analyse(load_source(str(run.folder)))
     verdict = _verdict(run, analysis) | {"form": FORM, "journal_bytes": size}
     with contextlib.suppress(StoreError):  # a run in a read-only place has a history, too

@@ -1,0 +1,148 @@
+"""`compare --checkout`: two commits of a git repository, each built in a worktree of its own, and
+measured in turns with the first one once more, which shows the noise of no change."""
+
+from __future__ import annotations
+
+import shlex
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from deadzone.analysis.compare.page import VERDICTS, Comparison, change_text
+from deadzone.analysis.phases.quantities import plain_name
+from deadzone.errors import CompareError, DeadzoneError, FindingError, SaidAs
+from deadzone.language.messages import _, join, say
+from deadzone.run.targets.interrupts import undisturbed
+from deadzone.store.programs import answer_of
+from deadzone.store.provenance import usable_cores
+from deadzone.study.trying import study_of_line
+from deadzone.verbs.comparing import compare
+from deadzone.verbs.run import Run
+from deadzone.verbs.sweeping import sweep
+
+GIT_TIMEOUT_S = 600
+"""A worktree of a large repository takes minutes."""
+
+LAST_LINES = 20
+"""Of the output of a build that failed."""
+
+A, B, AGAIN = "A", "B", "A again"
+
+
+def compare_checkouts(
+    commits: tuple[str, str],
+    command: Sequence[str],
+    build: str,
+    replicates: int,
+    *what: Sequence[str],
+    **limits: Any,
+) -> tuple[Comparison, Run]:
+    """Compare a command at two commits; with the run that measured both.
+
+    commits: A and B, as git names them. command: runs in the worktree, in the folder that
+    corresponds to this one. build: a command line that runs there once before. replicates: blocks,
+    each with A, B and A again in random order. what, limits: see `compare`.
+
+    Raises CompareError without a repository, for an unknown commit, changes that are not committed,
+    or a build that fails; FindingError where A is shown to differ from itself.
+    """
+    no_repository = "git finds no repository here: `cd` into one, or install `git`."
+    here = _git(no_repository, "rev-parse", "--show-prefix")
+    names = [f"{name} ({_commit(name)[:10]})" for name in commits]
+    if _git("", "status", "--porcelain", "--untracked-files=no"):
+        raise CompareError(
+            "The working tree has changes that no commit holds: `git commit` or `git stash` first."
+        )
+    with _worktrees(commits) as trees:
+        for name, place in zip(names, (A, B), strict=True):
+            _build(build, trees / place / here, name)
+        in_tree = ["sh", "-c", 'cd -P "$0" && exec "$@"', f"{trees}/{{checkout}}/{here}", *command]
+        asked = {
+            "lists": [("checkout", ",".join([A, B, AGAIN]))],
+            "name": " ".join([Path(command[0]).name, *commits]),
+            "replicates": replicates,
+        }
+        study = study_of_line(in_tree, asked, usable_cores())
+        try:
+            run = sweep({**study, "accept": {"knob_not_used": "the commits may be alike"}})
+        except DeadzoneError as error:
+            error.args = error.args[:1]  # the rest says how to go on, without the worktrees
+            raise
+    trials = run.trials.drop(columns="checkout")
+    a, b, again = (trials[run.trials["checkout"] == place] for place in (A, B, AGAIN))
+    result = compare(a, b, *what, names=(names[0], names[1]), **limits)
+    itself = compare(a, again, *what, names=(A, AGAIN), **limits)
+    noise = join(
+        [
+            _(
+                "{name} against itself, measured in the same blocks: {response} {change}, "
+                "{verdict}.",
+                name=names[0],
+                response=plain_name(row["response"]),
+                change=change_text(row),
+                verdict=say(VERDICTS[row["verdict"]]),
+            )
+            for row in itself.overall.to_dict("records")
+        ]
+    )
+    if itself.has_moved:
+        raise FindingError(
+            f"{noise} So nothing can be said of the other commit. Stop what else runs here, or "
+            f"measure more blocks with `--runs {2 * replicates}`."
+        )
+    return replace(result, warnings=(noise, *result.warnings)), run
+
+
+def _commit(name: str) -> str:
+    unknown = (
+        f"There is no commit {name!r} here: `git branch --all` lists branches, and `git fetch "
+        "--unshallow` brings what a shallow clone lacks."
+    )
+    return _git(unknown, "rev-parse", "--verify", f"{name}^{{commit}}")
+
+
+def _git(otherwise: str, *words: str) -> str:
+    """What git answers. Raises CompareError where it refuses, with a sentence, by default its
+    own."""
+    answer = answer_of(("git", *words), GIT_TIMEOUT_S)
+    if answer.returncode:
+        raise CompareError(otherwise or f"`git {words[0]}`: {answer.stderr.strip()}")
+    return answer.stdout.strip()
+
+
+@contextmanager
+def _worktrees(commits: Sequence[str]) -> Iterator[Path]:
+    """A folder with the worktrees A and B, and `A again`, which is A; gone in the end."""
+    folder = Path(tempfile.mkdtemp(prefix="deadzone-checkout-"))
+    trees = [folder / A, folder / B]
+    try:
+        for tree, commit in zip(trees, commits, strict=True):
+            _git("", "worktree", "add", "--detach", str(tree), commit)
+        (folder / AGAIN).symlink_to(A)
+        yield folder
+    finally:
+        with undisturbed():
+            for tree in trees:
+                answer_of(("git", "worktree", "remove", "--force", str(tree)), GIT_TIMEOUT_S)
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def _build(line: str, folder: Path, name: str) -> None:
+    if not line:
+        return
+    with SaidAs(CompareError, f"{name}: `{line}` cannot be started in {folder}"):
+        built = subprocess.run(
+            shlex.split(line), cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT, text=True, errors="replace",
+        )  # fmt: skip
+    if built.returncode:
+        printed = "\n".join(built.stdout.splitlines()[-LAST_LINES:])
+        raise CompareError(
+            f"{name} does not build:\n{printed}\nIn a checkout of it `{line}` ended with exit code "
+            f"{built.returncode}."
+        )
