@@ -24,6 +24,7 @@ def repository(tmp_path, monkeypatch, home):
     monkeypatch.chdir(folder / "inner")
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     git("init", "--quiet", "--initial-branch", "main", folder)
+    (folder / "inner" / "README").touch()
     for tag, text in (("quick", "0.02"), ("slow", "0.08"), ("broken", "")):
         path = folder / "inner" / "pause.txt"
         path.write_text(text) if text else path.unlink()

@@ -30,7 +30,7 @@ def test_runs_are_listed_with_state_size_and_setting(runs, deadzone):
     rows = json.loads(deadzone("runs", "probe", "--json").out)
     assert [row["run"] for row in rows] == [f"probe/run-{number}" for number in range(9)]
     assert [row["state"] for row in rows[:5]] == ["measured", "published", "measured", "measured", "claimed"]  # fmt: skip  # noqa: E501
-    assert rows[0]["setting"] == "2.0" and rows[0]["bytes"] > 10_000
+    assert rows[0]["setting"] == "2" and rows[0]["bytes"] > 10_000
     said = deadzone("runs").out.splitlines()
     assert "2026-03-01T10:00" in said[0] and said[-1].startswith("9 runs, ")
 

@@ -19,8 +19,7 @@ from deadzone.errors import CompareError, DeadzoneError, FindingError, SaidAs
 from deadzone.language.messages import _, join, say
 from deadzone.run.targets.interrupts import undisturbed
 from deadzone.store.programs import answer_of
-from deadzone.store.provenance import usable_cores
-from deadzone.study.trying import study_of_line
+from deadzone.study.trying import slug
 from deadzone.verbs.comparing import compare
 from deadzone.verbs.run import Run
 from deadzone.verbs.sweeping import sweep
@@ -61,15 +60,22 @@ def compare_checkouts(
     with _worktrees(commits) as trees:
         for name, place in zip(names, (A, B), strict=True):
             _build(build, trees / place / here, name)
-        in_tree = ["sh", "-c", 'cd -P "$0" && exec "$@"', f"{trees}/{{checkout}}/{here}", *command]
-        asked = {
-            "lists": [("checkout", ",".join([A, B, AGAIN]))],
-            "name": " ".join([Path(command[0]).name, *commits]),
-            "replicates": replicates,
+        tree, own = f"{trees}/{{checkout}}/{_literal(here)}", map(_literal, command)
+        program = Path(command[0]).name
+        study = {
+            "study": slug(" ".join([program, *commits])),
+            "title": " ".join([program, *names]),
+            "workload": {
+                "kind": "command",
+                "argv": ["sh", "-c", 'cd -P "$0" && exec "$@"', tree, *own],
+            },
+            "factors": {"checkout": [A, B, AGAIN]},
+            "design": {"replicates": replicates, "warmup": 1},
+            "response": {"name": "wall_s", "unit": "s"},
+            "accept": {"knob_not_used": "The commits may be alike."},
         }
-        study = study_of_line(in_tree, asked, usable_cores())
         try:
-            run = sweep({**study, "accept": {"knob_not_used": "the commits may be alike"}})
+            run = sweep(study)
         except DeadzoneError as error:
             error.args = error.args[:1]  # the rest says how to go on, without the worktrees
             raise
@@ -96,6 +102,11 @@ def compare_checkouts(
             f"measure more blocks with `--runs {2 * replicates}`."
         )
     return replace(result, warnings=(noise, *result.warnings)), run
+
+
+def _literal(text: str) -> str:
+    """A text whose braces are its own, as a study writes it."""
+    return text.replace("{", "{{").replace("}", "}}")
 
 
 def _commit(name: str) -> str:
