@@ -30,9 +30,9 @@ def test_runs_are_listed_with_state_size_and_setting(runs, deadzone):
     rows = json.loads(deadzone("runs", "probe", "--json").out)
     assert [row["run"] for row in rows] == [f"probe/run-{number}" for number in range(9)]
     assert [row["state"] for row in rows[:5]] == ["measured", "published", "measured", "measured", "claimed"]  # fmt: skip  # noqa: E501
-    assert rows[0]["setting"] == "2" and rows[0]["bytes"] > 10_000
+    assert rows[0]["setting"] == 2 and rows[0]["bytes"] > 10_000
     said = deadzone("runs").out.splitlines()
-    assert "2026-03-01T10:00" in said[0] and said[-1].startswith("9 runs, ")
+    assert "2026-03-05T10:20" in said[0] and said[-1].startswith("9 runs, ")
 
 
 def test_older_runs_are_listed_and_removed_when_asked_and_history_goes_on(runs, deadzone, home):
@@ -44,7 +44,7 @@ def test_older_runs_are_listed_and_removed_when_asked_and_history_goes_on(runs, 
     assert {line.split()[0] for line in listed.splitlines()[:-1]} == {f"probe/run-{n}" for n in (0, 2, 6)}  # fmt: skip  # noqa: E501
     assert "`--yes`" in listed and all(run.journal_file.exists() for run in runs)
     with runs[5].lock():
-        assert "trials of 3 runs are removed" in deadzone(*asked, "--yes").out
+        assert "trials of 3 runs, " in deadzone(*asked, "--yes").out
     assert {run.run_id for run in runs if run.journal_file.exists()} == kept
     assert sorted(path.name for path in runs[0].folder.iterdir()) == ["lock", "provenance.json", "study.yaml", "verdict.json"]  # fmt: skip  # noqa: E501
     assert deadzone("history", "probe").out == before

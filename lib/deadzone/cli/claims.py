@@ -71,18 +71,12 @@ def command(
         raise StudyError(f"Nothing is claimed of {run_folder.run_id}: use `--add`.")
     from deadzone.report.sweep.claims import claims_moved, claims_table
 
-    if not only_if or claims_moved(run_folder, judged):
+    shown = {"run_id": run_folder.run_id, "claims": [verdict.to_dict() for verdict in judged]}
+    said = json.dumps(shown, ensure_ascii=False) if as_json else "\n".join(lines_of(judged))
+    if form:
         name = f"{run_folder.folder.parent.name}/{run_folder.run_id}"
-        if as_json:
-            shown = [verdict.to_dict() for verdict in judged]
-            said = json.dumps({"run_id": run_folder.run_id, "claims": shown}, ensure_ascii=False)
-        elif form:
-            from deadzone.language.markdown import markdown
-
-            table = claims_table(judged)
-            said = markdown(table.caption, table.frame, (), f"deadzone report {name}")
-        else:
-            said = "\n".join(lines_of(judged))
+        said = claims_table(judged).markdown(f"deadzone report {name}")
+    if not only_if or claims_moved(run_folder, judged):
         click.echo(said)
     fail_where_claims_fell(judged, fail_on)
 

@@ -13,10 +13,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from deadzone.analysis.compare.page import VERDICTS, Comparison, change_text
+from deadzone.analysis.compare.page import Comparison, change_text
 from deadzone.analysis.phases.quantities import plain_name
 from deadzone.errors import CompareError, DeadzoneError, FindingError, SaidAs
-from deadzone.language.messages import _, join, say
+from deadzone.language.messages import _, join
 from deadzone.run.targets.interrupts import undisturbed
 from deadzone.store.programs import answer_of
 from deadzone.study.trying import slug
@@ -29,6 +29,9 @@ GIT_TIMEOUT_S = 600
 
 LAST_LINES = 20
 """Of the output of a build that failed."""
+
+CHANGE_FOLDER = ("sh", "-c", 'cd -P "$0" && exec "$@"')
+"""Runs what follows in the folder that is named first; A again is A to the program."""
 
 A, B, AGAIN = "A", "B", "A again"
 
@@ -65,10 +68,7 @@ def compare_checkouts(
         study = {
             "study": slug(" ".join([program, *commits])),
             "title": " ".join([program, *names]),
-            "workload": {
-                "kind": "command",
-                "argv": ["sh", "-c", 'cd -P "$0" && exec "$@"', tree, *own],
-            },
+            "workload": {"kind": "command", "argv": [*CHANGE_FOLDER, tree, *own]},
             "factors": {"checkout": [A, B, AGAIN]},
             "design": {"replicates": replicates, "warmup": 1},
             "response": {"name": "wall_s", "unit": "s"},
@@ -83,19 +83,11 @@ def compare_checkouts(
     a, b, again = (trials[run.trials["checkout"] == place] for place in (A, B, AGAIN))
     result = compare(a, b, *what, names=(names[0], names[1]), **limits)
     itself = compare(a, again, *what, names=(A, AGAIN), **limits)
-    noise = join(
-        [
-            _(
-                "{name} against itself, measured in the same blocks: {response} {change}, "
-                "{verdict}.",
-                name=names[0],
-                response=plain_name(row["response"]),
-                change=change_text(row),
-                verdict=say(VERDICTS[row["verdict"]]),
-            )
-            for row in itself.overall.to_dict("records")
-        ]
+    changes = map(change_text, itself.overall.to_dict("records"))
+    told = join(
+        [*map(" ".join, zip(map(plain_name, itself.responses), changes, strict=True))], ", "
     )
+    noise = _("{name} against itself, in the same blocks: {changes}.", name=names[0], changes=told)
     if itself.has_moved:
         raise FindingError(
             f"{noise} So nothing can be said of the other commit. Stop what else runs here, or "

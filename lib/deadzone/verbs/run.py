@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
@@ -24,11 +25,14 @@ from deadzone.report.sweep.report import SweepReport
 from deadzone.report.sweep.source import load_source
 from deadzone.report.sweep.trials import Source
 from deadzone.signatures import with_options_of
-from deadzone.store.run import RunFolder, list_runs
+from deadzone.store.run import CLAIMS_FILE, LOCK_FILE, RunFolder, list_runs
 from deadzone.store.tables import is_table, with_numpy_types
 from deadzone.study.spec import Study
 
-COLUMNS = ("run", "started_at", "question", "trials", "not_ok", "not_trusted", "host")
+COLUMNS = (
+    "run", "started_at", "question", "trials", "not_ok", "not_trusted", "host", "state", "bytes",
+    "setting",
+)  # fmt: skip
 
 
 class Run:
@@ -244,7 +248,9 @@ def runs(study: str | None = None) -> pd.DataFrame:
     """The runs kept on this machine, one row a run, the newest first.
 
     study: its name; by default runs of every study. Columns: run (for `load_run`), started_at
-    (UTC), question, trials (attempts recorded), not_ok and not_trusted (of them), host.
+    (UTC), question, trials (attempts recorded), not_ok and not_trusted (of them), host, state
+    (`measuring`, `published`, `claimed`, `measured`, or `no trials`, as after pruning), bytes (on
+    disk), setting (of the verdict that the run keeps; None without one).
     """
     folders = list_runs(places.runs_folder(), study)
     return pd.DataFrame([_row(run) for run in reversed(folders)], columns=[*COLUMNS])
@@ -261,4 +267,28 @@ def _row(run: RunFolder) -> dict[str, Any]:
         "not_ok": sum(record["status"] != "ok" for record in records),
         "not_trusted": sum(not record["trusted"] for record in records),
         "host": run.provenance().get("host", ""),
+        "state": state_of(run),
+        "bytes": sum(path.stat().st_size for path in run.folder.rglob("*") if path.is_file()),
+        "setting": run.verdict().get("recommendation", {}).get("setting"),
     }
+
+
+def state_of(run: RunFolder) -> str:
+    """What a run is, see `runs`; one that is `measured` and no more may be pruned."""
+    if _is_held(run):
+        return "measuring"
+    if (places.reports_folder() / run.folder.parent.name / run.run_id).exists():
+        return "published"
+    if (run.folder / CLAIMS_FILE).exists():
+        return "claimed"
+    return "measured" if run.journal_file.exists() else "no trials"
+
+
+def _is_held(run: RunFolder) -> bool:
+    """Whether a process holds the run for writing."""
+    try:
+        with (run.folder / LOCK_FILE).open("rb") as holder:
+            fcntl.flock(holder, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except OSError as error:
+        return isinstance(error, BlockingIOError)
+    return False

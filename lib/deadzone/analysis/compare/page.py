@@ -93,17 +93,19 @@ class Comparison(Paged):
         return tuple(self.overall["response"])
 
     @property
+    def verdicts(self) -> set[str]:
+        """Every verdict that there is, on a treatment or overall."""
+        return {*self.treatments["verdict"], *self.overall["verdict"]}
+
+    @property
     def is_worse(self) -> bool:
         """Whether any treatment of any response, or any response overall, is shown to be worse."""
-        return bool(
-            (self.treatments["verdict"] == WORSE).any() or (self.overall["verdict"] == WORSE).any()
-        )
+        return WORSE in self.verdicts
 
     @property
     def has_moved(self) -> bool:
         """Whether anything is shown to be better or worse."""
-        verdicts = pd.concat([self.treatments["verdict"], self.overall["verdict"]])
-        return bool(verdicts.isin([BETTER, WORSE]).any())
+        return bool(self.verdicts & {BETTER, WORSE})
 
     def to_dict(self) -> dict[str, Any]:
         """The result as plain values for JSON; a number that is unknown or infinite is None."""

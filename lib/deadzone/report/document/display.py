@@ -34,6 +34,7 @@ import pandas as pd
 from pydantic import TypeAdapter
 
 from deadzone.errors import ReportError
+from deadzone.language.markdown import markdown
 from deadzone.language.messages import N_, _, say, spoken
 from deadzone.language.rendering import rendered
 from deadzone.language.tabling import Layout, Tabled, tabled
@@ -256,6 +257,10 @@ class Table(Block):
     def frame(self) -> pd.DataFrame:
         """The cells under their heads."""
         return pd.DataFrame(self.rows, columns=list(self.columns), dtype=object)
+
+    def markdown(self, whole: str) -> str:
+        """The caption and the table as a comment on a pull request. whole: see `markdown`."""
+        return markdown(self.caption, self.frame, (), whole)
 
     @property
     def is_right(self) -> list[bool]:
