@@ -83,10 +83,8 @@ def compare_checkouts(
     a, b, again = (trials[run.trials["checkout"] == place] for place in (A, B, AGAIN))
     result = compare(a, b, *what, names=(names[0], names[1]), **limits)
     itself = compare(a, again, *what, names=(A, AGAIN), **limits)
-    changes = map(change_text, itself.overall.to_dict("records"))
-    told = join(
-        [*map(" ".join, zip(map(plain_name, itself.responses), changes, strict=True))], ", "
-    )
+    rows = itself.overall.to_dict("records")
+    told = join([f"{plain_name(row['response'])} {change_text(row)}" for row in rows], ", ")
     noise = _("{name} against itself, in the same blocks: {changes}.", name=names[0], changes=told)
     if itself.has_moved:
         raise FindingError(
