@@ -48,4 +48,4 @@ def test_older_runs_are_listed_and_removed_when_asked_and_history_goes_on(runs, 
     assert {run.run_id for run in runs if run.journal_file.exists()} == kept
     assert sorted(path.name for path in runs[0].folder.iterdir()) == ["lock", "provenance.json", "study.yaml", "verdict.json"]  # fmt: skip  # noqa: E501
     assert deadzone("history", "probe").out == before
-    assert "trials of 1 runs" in deadzone(*asked, "--yes").out  # what was being measured
+    assert "trials of 1 run," in deadzone(*asked, "--yes").out  # what was being measured

@@ -84,6 +84,8 @@ def command(
 
     \b
     deadzone compare --checkout main HEAD --build 'make -j4' -- ./program input
+
+    Each commit has a worktree, which is removed in the end: an interrupted comparison begins anew.
     """
     limits["by"] = factors
     whole = shlex.join(["deadzone", "compare", *sources])

@@ -42,7 +42,8 @@ def command(study: str, prune: bool, keep: int, yes: bool, as_json: bool) -> Non
         size, setting = size_text(row["bytes"]), row["setting"]
         told = f"{row['state']:9}  {size:>9}  {'-' if setting is None else setting}"
         click.echo(f"{row['run']}  {row['started_at'][:16]:16}  {told}")
-    what = f"{len(rows)} runs, {size_text(sum(row['bytes'] for row in rows))}"
+    size = size_text(sum(row["bytes"] for row in rows))
+    what = f"{len(rows)} run{'s' if len(rows) != 1 else ''}, {size}"
     if not prune:
         click.echo(f"{what}, in {places.runs_folder()}")
     elif yes:

@@ -257,16 +257,16 @@ def runs(study: str | None = None) -> pd.DataFrame:
 
 
 def _row(run: RunFolder) -> dict[str, Any]:
-    records = run.records()
-    begun = min((str(record.get("started_at") or "") for record in records), default="")
+    records, facts = run.records(), run.provenance()
+    starts = [str(record.get("started_at") or "") for record in records]
     return {
         "run": f"{run.folder.parent.name}/{run.run_id}",
-        "started_at": begun,
+        "started_at": min(starts, default=str(facts.get("recorded_at", ""))),
         "question": run.study().question,
         "trials": len(records),
         "not_ok": sum(record["status"] != "ok" for record in records),
         "not_trusted": sum(not record["trusted"] for record in records),
-        "host": run.provenance().get("host", ""),
+        "host": facts.get("host", ""),
         "state": state_of(run),
         "bytes": sum(path.stat().st_size for path in run.folder.rglob("*") if path.is_file()),
         "setting": run.verdict().get("recommendation", {}).get("setting"),
