@@ -82,7 +82,7 @@ def test_changes_that_no_commit_holds_and_a_folder_without_git_are_refused(
     assert "`git commit` or `git stash` first" in deadzone(*asked, code=EXIT_USAGE).err
     monkeypatch.chdir(tmp_path)
     assert "git finds no repository here" in deadzone(*asked, code=EXIT_USAGE).err
-    assert "a command needs --checkout" in deadzone("compare", "a.csv", code=EXIT_USAGE).err
+    assert "--build need --checkout" in deadzone("compare", "a.csv", code=EXIT_USAGE).err
 
 
 def test_an_interrupted_comparison_leaves_no_worktree(repository):

@@ -94,8 +94,10 @@ def command(
 
         result, run = compare_checkouts(checkout, sources, build, runs, responses, goals, **limits)
         whole = f"deadzone report {run.name}"
-    elif len(sources) != 2:
-        raise click.UsageError("Name two runs or tables, A and B; a command needs --checkout")
+    elif len(sources) != 2 or build:
+        raise click.UsageError(
+            "Name two runs or tables, A and B; a command and --build need --checkout"
+        )
     else:
         from deadzone.verbs.comparing import compare
 
