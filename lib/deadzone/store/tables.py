@@ -1,13 +1,9 @@
 """Reading and writing tables of measurements, CSV and Parquet: whole or not at all, and added to.
 
-Of a table as text its first lines say which mark stands between the cells, and how numbers and
-bytes are written. A wide table has one response in several columns, a column a repeat (`run 1`,
+A wide table has one response in several columns, a column a repeat (`run 1`,
 `run 2`) or a level (`zstd`, `lz4`).
 """
 
-import codecs
-import csv
-import gzip
 import json
 import re
 import sys
@@ -25,6 +21,7 @@ import pandas as pd
 from deadzone.contents import written_whole
 from deadzone.errors import FormatError, SaidAs, TableError, did_you_mean
 from deadzone.store.entering import as_numbers, entered, texts_of
+from deadzone.store.text_form import ROWS_LOOKED_AT, form_of, is_drawn
 from deadzone.study.scales import FEWEST_LEVELS, NO_LIMIT
 
 WRITABLE = (".csv", ".parquet")
@@ -45,16 +42,6 @@ BLANKS = re.compile(r"\A\s+|\s+\Z")
 NUMERIC = re.compile(r"([-+]?\d+(?:\.\d+)?(?:e[-+]?\d+)?)(?:\.\d+)?")
 """A name of a column that is a number; pandas writes .1 behind one that stands twice."""
 
-SEPARATORS = ",;\t|"
-
-LOOKED_AT = 65536
-"""Bytes of a file by which its form is known."""
-
-ROWS_LOOKED_AT = 20
-
-DECIMAL_COMMA = re.compile(r"-?\d+,\d+")
-RULE = re.compile(r"[\s:|+=-]*(?:--|==|-\s*\||\|\s*-)[\s:|+=-]*")
-"""A line between others, as of a table in Markdown, of MySQL or in columns."""
 
 REPEAT = "replicate"
 """The column that tells repeats apart, where no other is named."""
@@ -85,7 +72,7 @@ def read_table(path: Path) -> pd.DataFrame:
     """
     if path == STANDARD_INPUT:
         return _read_standard_input()
-    if not is_table(path) and not _is_drawn(path):
+    if not is_table(path) and not is_drawn(path):
         hint = _recognised(path) if path.suffix else f" If it is a run: `deadzone report {path}`."
         raise TableError(f"{path}: a table is a file ending in {' or '.join(READABLE)}.{hint}")
     if not path.is_file():
@@ -189,7 +176,7 @@ def _read(path: Path) -> pd.DataFrame:
     """The table of a file, by the ending of its name. Raises ModuleNotFoundError where what reads
     it is not installed."""
     kind = _ending(path)
-    if kind in AS_TEXT or _is_drawn(path):
+    if kind in AS_TEXT or is_drawn(path):
         return _read_csv(path)
     if kind in (".json", ".jsonl"):
         if kind == ".json":
@@ -274,99 +261,6 @@ def _with_words(table: pd.DataFrame, path: Path, how: Mapping[str, Any]) -> pd.D
             cells[rows[is_word]] = words[is_word]
             table[name] = cells
     return table
-
-
-def form_of(path: Path) -> tuple[dict[str, Any], int]:
-    """How a table is written, by its first lines, as options of `pandas.read_csv`, and the number
-    of cells in its first line. Raises OSError if it cannot be read."""
-    text, encoding, is_cut = _head(path)
-    every = text.splitlines()
-    rules = {i for i, line in enumerate(every) if RULE.fullmatch(line)}
-    skipped = sorted({*range(_remarks(every)), *rules, *_around(every, rules)})
-    how = {"encoding": encoding, "skipinitialspace": True, "skiprows": skipped}
-    lines = [line for i, line in enumerate(every) if i not in skipped and line.strip()]
-    if is_cut and len(lines) > 1:
-        lines = lines[:-1]
-    lines[:1] = [line.removeprefix("# ") for line in lines[:1]]
-    if rules and lines and "|" in lines[0]:
-        return {**how, "sep": "|"}, lines[0].count("|")
-    separator = _separator(lines[: ROWS_LOOKED_AT + 1])
-    cells = [cell.strip() for line in lines[1:] for cell in _cells(line, separator)]
-    comma = separator != "," and any(DECIMAL_COMMA.fullmatch(cell) for cell in cells)
-    columns = len(_cells(lines[0], separator)) if lines else 0
-    return {**how, "sep": separator or r"\s+", "decimal": "," if comma else "."}, columns
-
-
-def _head(path: Path) -> tuple[str, str, bool]:
-    """The first lines of a file, their encoding, and whether the last of them may be cut. Raises
-    OSError if it cannot be read."""
-    with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
-        head = file.readline() + file.read(LOOKED_AT)
-    wide = head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
-    encoding = "utf-16" if wide else "utf-8-sig"
-    return head.decode(encoding, errors="replace"), encoding, len(head) >= LOOKED_AT
-
-
-def _is_drawn(path: Path) -> bool:
-    """Whether a file of another ending holds a table that is drawn with bars and rules."""
-    if path.suffix != ".txt" or not path.is_file():
-        return False
-    lines = _head(path)[0].splitlines()
-    return bool(_block(lines, {i for i, line in enumerate(lines) if RULE.fullmatch(line)}))
-
-
-def _block(lines: list[str], rules: set[int]) -> range:
-    """The lines of the first table that is drawn with bars and rules; none where there is none."""
-    drawn = [i in rules or "|" in line for i, line in enumerate(lines)]
-    first = stop = min(rules, default=0)
-    while first and drawn[first - 1]:
-        first -= 1
-    while stop < len(lines) and drawn[stop]:
-        stop += 1
-    n = sum("|" in line for line in lines[first:stop])
-    return range(first, stop) if rules and n > 2 else range(0)
-
-
-def _around(lines: list[str], rules: set[int]) -> Iterable[int]:
-    """The lines before and after a drawn table, such as a title; where another one follows, those
-    before."""
-    block = _block(lines, rules)
-    another = any("|" in line for line in lines[block.stop :])
-    behind = () if another else range(block.stop, len(lines))
-    return [*range(block.start), *behind] if block else ()
-
-
-def _remarks(lines: list[str]) -> int:
-    """How many lines at the top begin with #; without the last of them where it is the header."""
-    first = next((i for i, line in enumerate(lines) if line.strip() and line[0] != "#"), 0)
-    is_data = first and re.match(r'[\s"|]*[-+.]?\d', lines[first])
-    return first - 1 if is_data else first
-
-
-def _separator(lines: list[str]) -> str | None:
-    """The mark that gives every line as many cells as the first, most of them; a comma where none
-    does and there are no blanks that do."""
-    widths = {
-        mark: len(_cells(lines[0], mark)) if lines else 0
-        for mark in SEPARATORS
-        if lines and len({len(_cells(line, mark)) for line in lines}) == 1
-    }
-    best = max(widths, key=lambda mark: widths[mark], default=",")
-    if widths.get(best, 0) > 1:
-        return best
-    in_first = [mark for mark in SEPARATORS if lines and mark in lines[0]]
-    counts = {len(line.split()) for line in lines}
-    if not in_first and len(counts) == 1 and counts != {1}:
-        return None
-    return in_first[0] if in_first else ","
-
-
-def _cells(line: str, mark: str | None) -> list[str]:
-    """The cells of a line; where it has quotes that do not end, what is between the marks."""
-    try:
-        return line.split() if mark is None else next(csv.reader([line], delimiter=mark), [])
-    except csv.Error:
-        return line.split(mark)
 
 
 def _check_writable(path: Path) -> None:
