@@ -1,0 +1,172 @@
+"""A search over several knobs, from the first trial to its verdict."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import deadzone as dz
+from deadzone.errors import PhaseError
+
+FACTORS = {
+    "workers": [1, 2, 4, 8],
+    "codec": ["gzip", "zstd", "none"],
+    "sync": ["on", "off"],
+    "buffer_kb": [16, 64, 256, 1024],
+    "log": ["on", "off"],
+}
+BASELINE = {"workers": 1, "codec": "gzip", "sync": "on", "buffer_kb": 64, "log": "on"}
+
+
+def wall_s(cell):
+    """The truth: buffers and logs do nothing, and a codec pays with workers alone."""
+    codec = {"gzip": 1.0, "zstd": 0.6 if cell["workers"] >= 4 else 1.0, "none": 1.3}
+    return 10 / cell["workers"] ** 0.5 * codec[cell["codec"]] * (1.2 if cell["sync"] == "on" else 1)
+
+
+def searched(truth=wall_s, noise=0.02, until="done", factors=None, **how):
+    """The trials of a search and what it says, as far as a stage."""
+    rng, frame = np.random.default_rng(7), None
+    how = {"factors": factors or FACTORS, "response": "wall_s", "baseline": BASELINE} | how
+    while True:
+        said = dz.search(frame, **how)
+        if said.stage in (until, "done"):
+            return frame, said
+        times = [truth(cell) * np.exp(rng.normal(0, noise)) for cell in said.ask.to_dict("records")]
+        asked = said.ask.assign(wall_s=times)
+        frame = asked if frame is None else pd.concat([frame, asked], ignore_index=True)
+
+
+@pytest.fixture(scope="module")
+def whole():
+    return searched()
+
+
+def test_the_best_cell_is_found_confirmed_and_told_with_what_it_gains(whole):
+    trials, said = whole
+    assert wall_s(said.setting) == pytest.approx(10 / 8**0.5 * 0.6)
+    assert said.gain_low < wall_s(BASELINE) / wall_s(said.setting) < said.gain_high
+    assert said.verdict.startswith("Set ") and "better than the baseline" in said.verdict
+    assert len(trials) <= 60 and trials["stage"].value_counts()["confirm"] == 12
+    assert said.ask.empty and said.recommendation.probability > 0.9
+
+
+def test_what_each_knob_does_is_told(whole):
+    effects = whole[1].effects.set_index("knob")
+    assert (
+        {"workers", "codec", "sync"}
+        >= {*effects.index[effects["verdict"] == "live"]}
+        >= {"workers"}
+    )
+    assert not effects.loc[["buffer_kb", "log"], "verdict"].eq("live").any()
+    assert effects.loc["workers", ["from", "to"]].tolist() == [1, 8]
+    assert effects.loc["sync", "low"] < 1.2 < effects.loc["sync", "high"]
+
+
+def test_the_baseline_is_in_every_block_and_the_history_has_its_interval(whole):
+    trials, said = whole
+    at = (trials[[*BASELINE]] == pd.Series(BASELINE)).all(axis=1)
+    assert at[trials["stage"].eq("search")].sum() == np.ceil(trials["stage"].eq("search").sum() / 8)
+    assert at[trials["stage"].eq("confirm")].sum() == 3
+    assert (said.trials["best_low"] <= said.trials["best"]).all()
+    assert said.trials["best"].iloc[-1] == said.trials["best"].min()
+
+
+def test_the_same_trials_give_the_same_answer_and_a_block_that_was_cut_is_ended(whole):
+    trials, said = whole
+    assert dz.search(trials, FACTORS, "wall_s", baseline=BASELINE).verdict == said.verdict
+    for stage in ("screen", "confirm"):
+        of_stage = trials[trials["stage"].eq(stage)]
+        cut = trials.loc[: of_stage.index[2]]
+        rest = dz.search(cut, FACTORS, "wall_s", baseline=BASELINE)
+        assert rest.stage == stage
+        assert rest.ask.to_dict("records") == of_stage[3:][[*FACTORS, "stage"]].to_dict("records")
+
+
+def test_where_nothing_is_better_the_baseline_stays_or_nothing_is_claimed():
+    _, said = searched(truth=lambda cell: 5.0, noise=0.05)
+    assert said.gain_low < 1 or np.isnan(said.gain)
+    assert "is not shown" in said.verdict or "It is the baseline" in said.verdict
+
+
+def test_more_is_better_of_a_rate():
+    _, said = searched(truth=lambda cell: 100 / wall_s(cell), response="wall_s", goal="max")
+    assert said.setting["workers"] == 8 and said.gain > 2
+
+
+@given(
+    st.lists(st.integers(2, 4), min_size=2, max_size=4),
+    st.sampled_from([None, "k0 + k1 <= 3", "k0 <= k1", "k0 * 2 < 5 and k1 >= 0"]),
+    st.integers(0, 9),
+)
+def test_only_cells_that_are_allowed_are_asked_for(sizes, where, seed):
+    factors = {f"k{i}": [*range(size)] for i, size in enumerate(sizes)}
+    try:
+        said = dz.search(None, factors, "wall_s", where=where, trials=60, seed=seed)
+    except PhaseError as error:
+        assert "too few" in str(error)
+        return
+    for cell in said.ask.to_dict("records"):
+        assert where is None or eval(where, {}, cell)
+        assert all(cell[name] in levels for name, levels in factors.items())
+
+
+def test_a_knob_without_effect_stays_at_its_baseline():
+    factors = {"table": ["plain", "cached"], "cache_mb": [16, 64, 256], "threads": [1, 2, 4]}
+    when = {"cache_mb": {"table": "cached"}}
+    said = dz.search(None, factors, "wall_s", when=when)
+    assert set(said.ask.loc[said.ask["table"].eq("plain"), "cache_mb"]) == {16}
+
+
+def test_trials_that_failed_or_are_not_trusted_do_not_count_and_their_cells_are_left_alone():
+    trials, _ = searched(until="search")
+    worst = trials["wall_s"].idxmin()
+    trials["status"] = ["failed" if i == worst else "ok" for i in trials.index]
+    said = dz.search(trials, FACTORS, "wall_s", baseline=BASELINE)
+    asked = said.ask[[*FACTORS]].to_dict("records")
+    assert trials.loc[worst, [*FACTORS]].to_dict() not in asked
+    assert len(said.trials) == len(trials) - 1
+
+
+@pytest.mark.parametrize(
+    ("how", "words"),
+    [
+        ({"factors": {"a": [1], "b": [1, 2]}}, "factors.a has one level"),
+        ({"factors": {"a": [1, 2]}}, "two knobs or more"),
+        ({"baseline": {"workers": 3}}, "baseline.workers is 3, which is no level of it"),
+        ({"baseline": {"worker": 1}}, "Did you mean `workers`"),
+        ({"where": "workers < 0"}, "baseline does not meet `where: workers < 0`"),
+        ({"where": "workers < 2"}, "leave workers one level"),
+        ({"factors": {name: [1, 2] for name in "abc"}, "where": "a + b + c < 5"}, "too few"),
+        ({"where": "workers"}, "is no comparison"),
+        ({"where": "__import__('os').system('id') > 0"}, "nothing else"),
+        ({"where": "threads < 2"}, "'threads'"),
+        ({"when": {"log": {"codec": "xz"}}}, "which is no level of codec"),
+        ({"when": {"log": {"log": "on"}}}, "when.log names 'log'"),
+        ({"trials": 20}, "takes 35 or more"),
+    ],
+)
+def test_what_leaves_nothing_to_search_is_refused_with_its_key(how, words):
+    how = {"factors": FACTORS, "response": "wall_s", **how}
+    with pytest.raises(PhaseError) as refused:
+        dz.search(None, **how)
+    assert words in str(refused.value)
+
+
+def test_a_baseline_that_fails_and_a_response_that_fails_stop_the_search():
+    trials, _ = searched(until="search")
+    at = (trials[[*BASELINE]] == pd.Series(BASELINE)).all(axis=1)
+    with pytest.raises(PhaseError, match=r"The baseline, workers = 1, .*fails in all of its 3"):
+        dz.search(
+            trials.assign(wall_s=trials["wall_s"].where(~at)), FACTORS, "wall_s", baseline=BASELINE
+        )
+    with pytest.raises(PhaseError, match="trials failed or are not trusted"):
+        dz.search(trials.assign(trusted=at), FACTORS, "wall_s", baseline=BASELINE)
+
+
+def test_a_table_of_other_cells_is_refused():
+    with pytest.raises(PhaseError, match=r"Row 0 has workers = 3, .* none of the cells"):
+        dz.search(pd.DataFrame([{**BASELINE, "workers": 3, "wall_s": 1.0}]), FACTORS, "wall_s")
+    with pytest.raises(PhaseError, match="no column 'codec'"):
+        dz.search(pd.DataFrame([{"workers": 1}]), FACTORS, "wall_s")
