@@ -1,8 +1,9 @@
 """The first trials of a search, and what each knob does.
 
-The design is D-optimal for the main effects over the cells that are allowed (Fedorov 1972, Theory
-of Optimal Experiments): each trial goes where the linear model knows least, one after the other.
-pydoe 1.6 builds designs that are as good in a thousand times the time, or worse ones in a hundred.
+The design is D-optimal over the cells that are allowed, for the main effects and their bends
+(Fedorov 1972, Theory of Optimal Experiments): each trial goes where the linear model knows least,
+one after the other. pydoe 1.6 builds designs that are as good in a thousand times the time, or
+worse ones in a hundred.
 """
 
 from __future__ import annotations
@@ -28,8 +29,12 @@ LIVE_ERRORS = 3.0
 def screening_design(space: Space, n: int, before: Sequence[int], seed: int) -> list[int]:
     """The cells of n trials after those before, each where the linear model knows least."""
     rng = np.random.default_rng(seed)
-    model = np.column_stack([np.ones(len(space.x)), 2 * space.x - 1])
-    # words have a column each, which add up to one; this keeps the inverse
+    main = 2 * space.x - 1
+    # numbers with levels between the ends may have their best there
+    bent = [i for i, column in enumerate(space.x.T) if len(np.unique(column)) > 2]
+    model = np.column_stack([np.ones(len(main)), main, main[:, bent] ** 2])
+    # with more effects than trials, and for words, whose columns add up to one, this keeps the
+    # inverse
     information = 1e-3 * np.eye(model.shape[1]) + model[[*before]].T @ model[[*before]]
     chosen: list[int] = []
     for _trial in range(n):

@@ -43,6 +43,9 @@ SPARE = 3
 BLOCK = 8
 """Trials of a block of the search, one of the baseline among them."""
 
+MOST_TRIALS = 2
+"""Of a cell before its confirmation; the model learns as much from its neighbours."""
+
 FINALISTS = 3
 """The winner of the search and two runners-up."""
 
@@ -179,8 +182,8 @@ def search(
     of each; measured in every block. where: what cells must meet, such as `workers * memory_mb <=
     8192`. when: by knob, the levels of others without which it has no effect, such as {"cache_mb":
     {"table": "cached"}}. trials: of the three stages in all. gain: the search ends where another
-    block of trials is expected to gain less, a share. tolerance: a share that does not matter. seed: the same
-    trials and seed always give the same answer.
+    block of trials is expected to gain less, a share. tolerance: a share that does not matter.
+    seed: the same trials and seed always give the same answer.
 
     Raises PhaseError for knobs, conditions, a baseline or a budget with which nothing can be
     searched, where the baseline fails, and where most trials fail.
@@ -200,10 +203,13 @@ def search(
         return _result("screen", ask, rows, said)
     value = np.log(rows[response].to_numpy(float)) * (1 if goal == "min" else -1)
     learned = Surrogate.of(space.x, cell[~fresh], value[~fresh])
-    barred = np.setdiff1d(tried[~counts], cell)
-    stage, cells = plan.next(stages, tried, learned, barred, float(np.log1p(gain)))
+    # what is worse than the median says no more of the best than that, however bad it is
+    guide = Surrogate.of(space.x, cell[~fresh], np.minimum(value, np.median(value))[~fresh])
+    repeated = np.flatnonzero(np.bincount(tried) >= MOST_TRIALS)
+    barred = np.union1d(np.setdiff1d(tried[~counts], cell), repeated)
+    stage, cells = plan.next(stages, tried, guide, barred, float(np.log1p(gain)))
     ask = _asked(space, stage, cells)
-    best = learned.ranked()
+    best = guide.ranked()
     knobs = effects(space, learned, best[0], tolerance, Z, seed)
     table = _cells(space, learned, cell, goal)
     history = rows.assign(**_history(learned, cell, goal))
