@@ -24,6 +24,7 @@ BENCHMARKS = (
     "capacity.py",
     "trend.py",
     "history.py",
+    "search.py",
     "claims.py",
     "findings.py",
     "settings.py",

@@ -266,8 +266,9 @@ def main() -> int:
         f"{asked.seeds} searches of each space and noise, of {trials_told()} in all, confirmation "
         "and baseline among them. Regret: how much worse than the true best the reported setting "
         "is, the mean. Near: reported within 3 % of the best (Apache, x264) or 10 % (Storm, "
-        "Redis). Claim: the stated gain over the true one, the mean. Paired: our regret less that of the "
-        "best peer of that row, with its interval at 95 %.",
+        "Redis). Claim: the stated gain over the true one, the mean; peers state that of their "
+        "best single value. Paired: our regret less that of the best peer of that row, with its "
+        "interval at 95 %.",
         "",
         "| space | noise | method | regret | near | claim | paired |",
         "| --- | --- | --- | --- | --- | --- | --- |",

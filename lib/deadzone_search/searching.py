@@ -64,7 +64,7 @@ Z = float(norm.ppf(0.5 + COVERAGE / 2))
 
 
 @dataclass(frozen=True, eq=False)
-class Search:
+class KnobSearch:
     """What is known of a search, and what to measure next.
 
     stage: screen, search, confirm or done. ask: the next trials in the order to run them, a column
@@ -172,7 +172,7 @@ def search(
     gain: float = 0.01,
     tolerance: float = PRACTICAL_TOLERANCE,
     seed: int = 1,
-) -> Search:
+) -> KnobSearch:
     """The next trials of a search over several knobs, and its verdict once they are confirmed.
 
     frame: the trials so far, one a row, with the columns of `ask` and the response; None before the
@@ -233,10 +233,10 @@ def _result(
     knobs: pd.DataFrame | None = None, cells: pd.DataFrame | None = None,
     advice: Recommendation | None = None, setting: dict[str, Any] | None = None,
     gain: float = np.nan, low: float = np.nan, high: float = np.nan,
-) -> Search:  # fmt: skip
+) -> KnobSearch:  # fmt: skip
     none = pd.DataFrame()
     knobs, cells = (none if one is None else one for one in (knobs, cells))
-    return Search(stage, ask, trials, knobs, cells, advice, setting, gain, low, high, verdict)
+    return KnobSearch(stage, ask, trials, knobs, cells, advice, setting, gain, low, high, verdict)
 
 
 def _told(frame: pd.DataFrame | None, space: Space, response: str) -> pd.DataFrame:

@@ -21,6 +21,7 @@ WORDS = {
         "propose",
         "attribute",
         "capacity",
+        "search",
         "diff_profiles",
     ),
     *("explore", "Verdict", "Table", "Figure", "publish", "check_parameters", "history"),
