@@ -187,3 +187,14 @@ def test_a_column_is_found_by_the_end_of_its_name_where_no_other_ends_so(tmp_pat
     assert said.code == 7 and "connections is the column client_connections." in said.err
     path.write_text("a_connections,b_connections,time_s\n1,1,2\n2,2,1\n")
     assert deadzone("fit", path, "--knob", "connections", "--response", "time_s").code == 2
+
+
+@pytest.mark.parametrize(
+    ("given", "asked"),
+    [((), "the knob, which the response?"), (("--knob", "n"), "the response?"),
+     (("--response", "wall"), "the knob?")],
+)  # fmt: skip
+def test_without_knob_or_response_the_columns_are_named(given, asked, tmp_path, deadzone):
+    (tmp_path / "t.csv").write_text("n,wall\n1,2\n2,1\n")
+    said = deadzone("fit", tmp_path / "t.csv", *given, code=2).err
+    assert f"Which column is {asked} There are `n`, `wall`." in said and "--knob COL" in said

@@ -44,9 +44,9 @@ from deadzone.visible import visible
 
 @click.command("fit")
 @click.argument("table", type=click.Path(path_type=Path))
-@click.option("--knob", required=True, metavar="COL", help="Column of the knob.")
+@click.option("--knob", default="", metavar="COL", help="Column of the knob.")
 @click.option(
-    "--response", "responses", required=True, multiple=True, metavar="COL",
+    "--response", "responses", multiple=True, metavar="COL",
     help="Column of the response.",
 )  # fmt: skip
 @wide_option
@@ -172,7 +172,16 @@ def _read(
             f"repeats of one response: --response NAME --wide '{','.join(responses)}'. Where they "
             "are levels of a factor: --name FACTOR --by FACTOR too."
         )
-    table, response = read_table(path), responses[0]
+    table = read_table(path)
+    if not knob or not responses:
+        columns = ", ".join(f"`{visible(str(column))}`" for column in table)
+        asked = (
+            "the knob" if responses else "the response" if knob else "the knob, which the response"
+        )
+        raise TableError(
+            f"Which column is {asked}? There are {columns}. Add `--knob COL --response COL`."
+        )
+    response = responses[0]
     check_no_title(table, path, (knob, response))
     if wide:
         rows = long_table(table, wide, response, name)
