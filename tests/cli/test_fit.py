@@ -198,3 +198,19 @@ def test_without_knob_or_response_the_columns_are_named(given, asked, tmp_path, 
     (tmp_path / "t.csv").write_text("n,wall\n1,2\n2,1\n")
     said = deadzone("fit", tmp_path / "t.csv", *given, code=2).err
     assert f"Which column is {asked} There are `n`, `wall`." in said and "--knob COL" in said
+
+
+def test_a_published_spread_is_the_noise_of_settings_that_were_measured_once(tmp_path, deadzone):
+    """As hyperfine writes its Markdown."""
+
+    def said(spread, **codes):
+        rows = zip("abc", (100, 107, 112.8), strict=True)
+        lines = [f"| {name} | {mean} ± {spread * mean / 100:.2f} |" for name, mean in rows]
+        text = "\n".join(["| Command | Mean [ms] |", "|:---|---:|", *lines, ""])
+        (tmp_path / "t.md").write_text(text)
+        asked = ("--knob", "Command", "--response", "Mean [ms]", "-q")
+        return deadzone("fit", tmp_path / "t.md", *asked, **codes).out
+
+    noisy = said(21, code=7)
+    assert noisy.startswith("No setting yet") and "assumed to be 21 %, the spread" in noisy
+    assert said(0.5, code=0).startswith("Set Command a")

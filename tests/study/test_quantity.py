@@ -68,7 +68,7 @@ def test_commas_between_thousands_and_before_decimals(printed, number):
 def test_a_cell_may_be_rounded_and_have_a_spread(cell, value, unit):
     quantity = read_quantity(cell)
     assert (quantity.value, quantity.unit) == (value, unit)
-    assert quantity.is_rounded == cell.startswith("~") != quantity.has_spread
+    assert quantity.is_rounded == cell.startswith("~") != (quantity.spread is not None)
 
 
 def test_a_level_may_be_a_product_and_no_spread():

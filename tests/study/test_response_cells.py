@@ -22,7 +22,7 @@ from deadzone.study.scales import level_name
      (["56111K", "60000K"], [56111000, 60000000], "k is 1,000"),
      (["950", "1.2k", "1.1M"], [950, 1200, 1.1e6], "M, k in the cells"),
      (["1,234 s", "7 s"], [1234, 7], "are in s."),
-     (["1 ± 0.2", "2+-3%"], [1, 2], "The spread behind ± in 'y' is left aside."),
+     (["1 ± 0.2", "2+-3%"], [1, 2], "The spread behind ± in 'y' is taken for the noise"),
      (["~90 secs", "35 secs"], [90, 35], "rounded by hand"), (["45 %", "7%"], [45, 7], "are in %."),
      (["500 ms", "2 s", "1min"], [0.5, 2, 60], "several units (min, ms, s), all are converted"),
      (["1 MB/s", "2 GB/s"], [1e6, 2e9], "converted to B/s"),

@@ -60,7 +60,7 @@ LONE_THOUSANDS = re.compile(r"[-+]?[1-9]\d{0,2},\d{3}")
 
 NUMBER = r"[-+]?(?:\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+[.,]\d+|\d+\.?|\.\d+)(?:[eE][-+]?\d+)?"
 WITH_UNIT = re.compile(rf"({NUMBER})\s*([A-Za-zµμ%]+(?:/[A-Za-z]+)?)?")
-SPREAD = re.compile(rf"\s*\(?\s*(?:±|\+/?-)\s*{NUMBER}\s*(%|[A-Za-zµμ/]*)\s*\)?")
+SPREAD = re.compile(rf"\s*\(?\s*(?:±|\+/?-)\s*({NUMBER})\s*(%|[A-Za-zµμ/]*)\s*\)?")
 
 AMOUNT = re.compile(r"([-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?)\s*([A-Za-zµμ%]*)")
 """A level with a unit; a comma may stand between two numbers there."""
@@ -78,13 +78,13 @@ RATE = re.compile(r"(.+?)\s+(?:in|per)\s+(\d{1,9}(?:\.\d{1,9})?)\s*([a-z]+)")
 
 @dataclass(frozen=True)
 class Quantity:
-    """A number with the unit that it is written with. is_rounded: written with `~`. has_spread:
-    written with `±`."""
+    """A number with the unit that it is written with. is_rounded: written with `~`. spread:
+    what stands behind `±`, as a share of the value; None without."""
 
     value: float
     unit: str = ""
     is_rounded: bool = False
-    has_spread: bool = False
+    spread: float | None = None
 
 
 def read_quantity(text: str) -> Quantity | None:
@@ -100,8 +100,11 @@ def read_quantity(text: str) -> Quantity | None:
     spread, behind = None, exact[amount.end() :]
     if behind and not (spread := SPREAD.fullmatch(behind)):
         return None
-    of_spread = spread[1].removeprefix("%") if spread else ""
-    return Quantity(float(plain(amount[1])), amount[2] or of_spread, exact != text, bool(spread))
+    value, of_spread, share = float(plain(amount[1])), "", None
+    if spread:
+        of_spread = spread[2].removeprefix("%")
+        share = float(plain(spread[1])) / (100 if spread[2] == "%" else abs(value) or 1.0)
+    return Quantity(value, amount[2] or of_spread, exact != text, share)
 
 
 def level_amount(text: str) -> Quantity | None:

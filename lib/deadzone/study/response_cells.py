@@ -6,6 +6,7 @@ min become s, KB and MiB become bytes.
 """
 
 from collections.abc import Callable, Iterable, Mapping
+from statistics import median
 from typing import Any
 
 import pandas as pd
@@ -16,6 +17,9 @@ from deadzone.study.scales import MISSING, level_name
 
 READ_AS = "deadzone_cells"
 """Of a frame's attributes: by column, what was said when its cells were read."""
+
+SPREADS = "deadzone_spreads"
+"""Of a frame's attributes: by column, the typical spread in its cells, a share."""
 
 LEFT_OUT = "deadzone_left_out"
 """Of a frame's attributes: what was said when columns and rows of it were left out."""
@@ -60,7 +64,14 @@ def with_numbers(frame: pd.DataFrame, response: str) -> pd.DataFrame:
     if status.notna().any():
         changed["status"] = status.where(status.notna(), frame.get("status", "ok"))
     changed.attrs = {**frame.attrs, READ_AS: {response: tuple(_said(response, read, status))}}
+    if spreads := [own.spread for own in read.values() if own.spread]:
+        changed.attrs[SPREADS] = {response: median(spreads)}
     return changed
+
+
+def spread_of(frame: pd.DataFrame, response: str) -> float | None:
+    """The typical spread that stood in the cells of a response, a share; None without any."""
+    return dict(frame.attrs.get(SPREADS, {})).get(response)
 
 
 def said_of(frame: pd.DataFrame, response: str) -> list[Message]:
@@ -90,8 +101,12 @@ def _said(response: str, read: Mapping[str, Quantity], status: pd.Series) -> Ite
         )
     elif units != [""]:
         yield _("The cells of {response} are in {unit}.", response=repr(response), unit=units[0])
-    if any(own.has_spread for own in read.values()):
-        yield _("The spread behind ± in {response} is left aside.", response=repr(response))
+    if any(own.spread is not None for own in read.values()):
+        yield _(
+            "The spread behind ± in {response} is taken for the noise of settings without an order "
+            "that were measured once, and left aside elsewhere.",
+            response=repr(response),
+        )
     if any(own.is_rounded for own in read.values()):
         yield _("Cells of {response} with ~ are rounded by hand.", response=repr(response))
     if n := int(status.notna().sum()):

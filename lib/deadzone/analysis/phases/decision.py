@@ -12,6 +12,7 @@ from deadzone.analysis.finding import NOTHING_TRUSTED, Finding
 from deadzone.analysis.phases.best_set import MOST_WORTH, POWER, BestSet, replicates_to_tell
 from deadzone.analysis.phases.candidates import Candidates
 from deadzone.analysis.phases.level_estimates import STANDARD_ERRORS
+from deadzone.analysis.phases.noise import TYPICAL_NOISE
 from deadzone.analysis.phases.prepare import ONE_TRIAL_A_LEVEL
 from deadzone.analysis.phases.quantities import (
     capital,
@@ -310,8 +311,9 @@ def targets(
 
 ONE_TRIAL_EACH = N_(
     "With one trial of each setting the difference between settings cannot be judged: the noise is "
-    "assumed to be 2 %, as is usual."
+    "assumed to be {noise:percent}, {why}."
 )
+AS_PUBLISHED, AS_USUAL = N_("the spread in its cells"), N_("as is usual")
 
 
 def caveats(
@@ -323,7 +325,10 @@ def caveats(
     """What a reader must know before following the recommendation, as sentences. settles: of
     `trials_that_settle`."""
     once = ONE_TRIAL_A_LEVEL if candidates["on_curve"].any() else ONE_TRIAL_EACH
-    sentences = [*([] if candidates["estimable"].any() else [say(once)]), *settles]
+    noise = float(np.median(candidates["noise"]))
+    why = say(AS_USUAL if np.isclose(noise, TYPICAL_NOISE) else AS_PUBLISHED)
+    is_known = candidates["estimable"].any()
+    sentences = [*([] if is_known else [say(once, noise=noise, why=why)]), *settles]
     if index is None:
         return sentences
     row, level = candidates.table.iloc[index], candidates.levels[index]

@@ -56,7 +56,7 @@ from deadzone.errors import PhaseError, check_known
 from deadzone.language.messages import N_, Message, _, say
 from deadzone.study.direction import GoalFrom
 from deadzone.study.levels import is_number, read_level
-from deadzone.study.response_cells import by_distinct, level_names
+from deadzone.study.response_cells import by_distinct, level_names, spread_of
 from deadzone.study.scales import (
     FEWEST_LEVELS,
     INTERVAL,
@@ -134,20 +134,21 @@ def _student(score: np.ndarray, df: np.ndarray) -> np.ndarray:
 
 
 def estimate_cells(
-    cell: np.ndarray, value: np.ndarray, n: int, scale: ResponseScale
+    cell: np.ndarray, value: np.ndarray, n: int, scale: ResponseScale, spread: float | None = None
 ) -> tuple[LevelEstimates, np.ndarray]:
     """Estimates of n settings on the response's scale, and the weight of each trial.
 
     cell: shape (trials,), the setting of each trial. value: shape (trials,). Without replicates the
-    noise is taken to be the usual one, and nothing is known about it beyond that. A setting that
-    scatters otherwise than the others has a noise of its own, with its degrees of freedom (see
-    `best_set`).
+    noise is taken to be the spread that was published with the trials, or the usual one, and
+    nothing is known about it beyond that. A setting that scatters otherwise than the others has a
+    noise of its own, with its degrees of freedom (see `best_set`).
     """
     weight = np.ones(len(value)) if scale.kind == COUNT else trial_weights(cell, value, n)
     mean, count, variance = level_means(cell, value, weight, n, LEAST_WEIGHT)
     df = np.maximum(count - 1, 0.0)
     freedom = float(df.sum())
-    pooled = np.sqrt(np.nansum(variance * df) / freedom) if freedom > 0 else TYPICAL_NOISE
+    unknown = spread if spread and scale.kind == RATIO else TYPICAL_NOISE
+    pooled = np.sqrt(np.nansum(variance * df) / freedom) if freedom > 0 else unknown
     noise, own_df = level_noise(variance, df, max(float(pooled), QUIETEST))
     if scale.kind == COUNT:
         # A setting without any event has the mean of half an event in all its trials (Jeffreys),
@@ -299,7 +300,10 @@ def answer(
         raise PhaseError(f"{response!r} {error}.") from error
     cells, cell = _cells(table, factors, scale)
     value = measured.forward(values)
-    (columns, covariance, freedom), weight = estimate_cells(cell, value, len(cells), measured)
+    spread = spread_of(frame, response)
+    (columns, covariance, freedom), weight = estimate_cells(
+        cell, value, len(cells), measured, spread
+    )
     shown = pd.DataFrame(
         {"index": cell, "response": values, "outlier": weight < 1 - OUTLIER_PROBABILITY},
         index=table.index,
@@ -317,6 +321,8 @@ def answer(
         on_curve=False,
         estimable=bool(np.bincount(cell).max() > 1),
     )
+    if spread and measured.kind == RATIO:
+        own["own_error"] = np.maximum(own["own_error"], own["noise"] / np.sqrt(own["n"]))
     models: dict[tuple[Any, ...], PhaseModel] = {}
     freedoms: list[float] = []
     for levels, group in cells.groupby(list(by), sort=False) if by else [((), cells)]:
