@@ -56,7 +56,7 @@ class Recorder:
     """Appends what becomes of each test to a file."""
 
     def __init__(self, path: Path) -> None:
-        self.path = path
+        self.path = path.resolve()  # a test may be in another folder when it ends
 
     def _append(self, **line: Any) -> None:
         with self.path.open("a", encoding="utf-8") as record:

@@ -22,8 +22,8 @@ CELLS = 48
 MOST_LEVELS = 6
 """Of a knob with more levels so many are compared, over all of its range."""
 
-LIVE_ERRORS = 3.0
-"""A knob is live where its effect is so many standard errors."""
+ERRORS = 3.0
+"""Of an effect, so many standard errors decide whether a knob is live or inert."""
 
 
 def screening_design(space: Space, n: int, before: Sequence[int], seed: int) -> list[int]:
@@ -56,7 +56,7 @@ def effects(
 
     best: a cell at which an effect counts too. tolerance: a share that does not matter. z: standard
     errors of the interval. A knob is live where its effect is at least the tolerance and three
-    standard errors; inert where it is shown to be below the tolerance, in the mean and at the best
+    standard errors; inert where it is below the tolerance by as many, in the mean and at the best
     cell.
     """
     rng = np.random.default_rng(seed)
@@ -72,8 +72,10 @@ def effects(
         here, here_error = _apart(surrogate, space.x[[best]], columns, shown)
         low_at, high_at = np.unravel_index(np.argmax(mean), mean.shape)
         effect, error = mean[low_at, high_at], mean_error[low_at, high_at]
-        reach = max(float((mean + z * mean_error).max()), float((here + z * here_error).max()))
-        is_live = effect >= max(least, LIVE_ERRORS * error)
+        reach = max(
+            float((mean + ERRORS * mean_error).max()), float((here + ERRORS * here_error).max())
+        )
+        is_live = effect >= max(least, ERRORS * error)
         verdict = "live" if is_live else "inert" if reach < least else "undecided"
         rows.append(
             {

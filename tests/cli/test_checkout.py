@@ -43,6 +43,7 @@ def is_tidy(repository):
     return not left and len(git("worktree", "list").splitlines()) == 1
 
 
+@pytest.mark.alone("it measures, and a neighbour makes A differ from itself")
 def test_two_commits_are_measured_in_the_same_blocks_and_one_against_itself(repository, deadzone):
     asked = ("compare", "--checkout", "quick", "slow", "--build", BUILD, "-r", "7")
     said = deadzone(*asked, "--fail-on", "worse", "--json", "--", *COMMAND, code=EXIT_WORSE)
@@ -53,6 +54,7 @@ def test_two_commits_are_measured_in_the_same_blocks_and_one_against_itself(repo
     assert is_tidy(repository)
 
 
+@pytest.mark.alone("it measures, and a neighbour makes A differ from itself")
 def test_the_comment_names_the_report_of_the_run(repository, deadzone):
     asked = ("compare", "--checkout", "quick", "slow", "--build", BUILD, "-r", "2")
     said = deadzone(*asked, "--format", "markdown", "--", *COMMAND, code=0)
