@@ -174,12 +174,12 @@ def _read(
         )
     table = read_table(path)
     if not knob or not responses:
-        columns = ", ".join(f"`{visible(str(column))}`" for column in table)
+        there = ", ".join(f"`{visible(str(column))}`" for column in table)
         asked = (
             "the knob" if responses else "the response" if knob else "the knob, which the response"
         )
         raise TableError(
-            f"Which column is {asked}? There are {columns}. Add `--knob COL --response COL`."
+            f"Which column is {asked}? There are {there}. Add `--knob COL --response COL`."
         )
     response = responses[0]
     check_no_title(table, path, (knob, response))
