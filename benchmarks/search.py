@@ -168,6 +168,8 @@ def ours(bench: Bench, seed: int) -> Outcome:
     chosen = places[tuple(setting[name] for name in of.cells)]
     true_gain = of.loss[bench.baseline] - of.loss[chosen]
     stated = np.log(said.gain) if np.isfinite(said.gain) else 0.0
+    assert len(bench.values) <= of.trials
+    matters = main_effects(of)
     inert = [*said.effects.loc[said.effects["verdict"].eq("inert"), "knob"]]
     advice = said.recommendation
     return Outcome(
@@ -176,7 +178,7 @@ def ours(bench: Bench, seed: int) -> Outcome:
         advice.probability if advice and advice.probability is not None else np.nan,
         bool(of.loss[chosen] <= of.loss[among].min() + np.log1p(TOLERANCE)),
         len(inert),
-        sum(main_effects(of)[name] > np.log1p(TOLERANCE) for name in inert),
+        sum(matters[name] > np.log1p(TOLERANCE) for name in inert),
     )
 
 

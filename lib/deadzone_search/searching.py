@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from html import escape
 from typing import Any, Literal
 
@@ -70,24 +70,24 @@ class KnobSearch:
     stage: screen, search, confirm or done. ask: the next trials in the order to run them, a column
     a knob and `stage`; none once it is done. trials: one row a trial that counts: the columns it
     came with, and `best`, `best_low`, `best_high`: what the best cell of those until then is held
-    to be now. effects: what each knob does: knob, from, to, effect (how many times better), low,
-    high, verdict (live, inert, undecided). cells: the measured cells, the best first: the knobs, n,
-    estimate, low, high. recommendation: by the confirmation alone; None before. setting: the levels
-    to set; None before. gain, gain_low, gain_high: how many times better than the baseline it is,
-    by the confirmation; nan before. verdict: in a sentence or two.
+    to be now. verdict: in a sentence or two. effects: what each knob does: knob, from, to, effect
+    (how many times better), low, high, verdict (live, inert, undecided). cells: the measured cells,
+    the best first: the knobs, n, estimate, low, high. recommendation: by the confirmation alone;
+    None before. setting: the levels to set; None before. gain, gain_low, gain_high: how many times
+    better than the baseline it is, by the confirmation; nan before.
     """
 
     stage: Stage
     ask: pd.DataFrame
     trials: pd.DataFrame
-    effects: pd.DataFrame
-    cells: pd.DataFrame
-    recommendation: Recommendation | None
-    setting: dict[str, Any] | None
-    gain: float
-    gain_low: float
-    gain_high: float
     verdict: str
+    effects: pd.DataFrame = field(default_factory=pd.DataFrame)
+    cells: pd.DataFrame = field(default_factory=pd.DataFrame)
+    recommendation: Recommendation | None = None
+    setting: dict[str, Any] | None = None
+    gain: float = float("nan")
+    gain_low: float = float("nan")
+    gain_high: float = float("nan")
 
     def __repr__(self) -> str:
         return self.verdict
@@ -192,7 +192,7 @@ def search(
     goal = direction_of(response, goal).goal
     plan = _Plan.of(space, base, trials, seed)
     told = _told(frame, space, response)
-    tried, stages = space.rows_of(told), told["stage"]
+    tried, stages = _tried(told, space), told["stage"]
     counts = _counts(told, response)
     _refuse_failures(space, tried, counts, base)
     rows = told[counts].reset_index(drop=True)
@@ -200,11 +200,12 @@ def search(
     if fresh.all():
         ask = _asked(space, "screen", _left(plan.screen, tried[stages.eq("screen")]))
         said = _("The screen begins: measure the {n:count} trials of `ask`.", n=len(ask))
-        return _result("screen", ask, rows, said)
+        return KnobSearch("screen", ask, rows, said)
     value = np.log(rows[response].to_numpy(float)) * (1 if goal == "min" else -1)
-    learned = Surrogate.of(space.x, cell[~fresh], value[~fresh])
+    before, seen = cell[~fresh], value[~fresh]
+    learned = Surrogate.of(space.x, before, seen)
     # what is worse than the median says no more of the best than that, however bad it is
-    guide = Surrogate.of(space.x, cell[~fresh], np.minimum(value, np.median(value))[~fresh])
+    guide = Surrogate.of(space.x, before, np.minimum(seen, np.median(seen)))
     repeated = np.flatnonzero(np.bincount(tried) >= MOST_TRIALS)
     barred = np.union1d(np.setdiff1d(tried[~counts], cell), repeated)
     stage, cells = plan.next(stages, tried, guide, barred, float(np.log1p(gain)))
@@ -219,28 +220,17 @@ def search(
             cell=space.named(best[0]),
             n=len(ask),
         )
-        return _result(stage, ask, history, said, knobs, table)
+        return KnobSearch(stage, ask, history, said, knobs, table)
     advice = _confirmed(rows[fresh], space.knobs, response, goal)
     setting = dict(advice.setting or {})
     chosen = int(space.rows_of(pd.DataFrame([setting], dtype=object))[0]) if setting else base
     gained = _gain(cell[fresh], value[fresh], chosen, base)
     said = join([advice.reason, _told_gain(*gained, chosen == base), _told_knobs(knobs)])
-    return _result(stage, ask, history, said, knobs, table, advice, setting or None, *gained)
-
-
-def _result(
-    stage: Stage, ask: pd.DataFrame, trials: pd.DataFrame, verdict: str,
-    knobs: pd.DataFrame | None = None, cells: pd.DataFrame | None = None,
-    advice: Recommendation | None = None, setting: dict[str, Any] | None = None,
-    gain: float = np.nan, low: float = np.nan, high: float = np.nan,
-) -> KnobSearch:  # fmt: skip
-    none = pd.DataFrame()
-    knobs, cells = (none if one is None else one for one in (knobs, cells))
-    return KnobSearch(stage, ask, trials, knobs, cells, advice, setting, gain, low, high, verdict)
+    return KnobSearch(stage, ask, history, said, knobs, table, advice, setting or None, *gained)
 
 
 def _told(frame: pd.DataFrame | None, space: Space, response: str) -> pd.DataFrame:
-    """The trials with every column that is needed. Raises PhaseError for one of no cell."""
+    """The trials with every column that is needed. Raises PhaseError where one is not there."""
     if frame is None or frame.empty:
         return pd.DataFrame(columns=[*space.knobs, "stage", response])
     missing = [name for name in (*space.knobs, response) if name not in frame]
@@ -252,11 +242,17 @@ def _told(frame: pd.DataFrame | None, space: Space, response: str) -> pd.DataFra
     told = frame.reset_index(drop=True)
     told = told if "stage" in told else told.assign(stage="search")
     told[response] = pd.to_numeric(told[response], errors="coerce")
-    stray = np.flatnonzero(space.rows_of(told) < 0)
+    return told
+
+
+def _tried(told: pd.DataFrame, space: Space) -> np.ndarray:
+    """The cell of each trial, shape (trials,). Raises PhaseError for one of none."""
+    tried = space.rows_of(told)
+    stray = np.flatnonzero(tried < 0)
     if len(stray):
         cell = of_levels(space.knobs, told.loc[stray[0], space.knobs])
         raise PhaseError(f"Row {stray[0]} has {cell}, which is none of the cells of `factors`.")
-    return told
+    return tried
 
 
 def _counts(told: pd.DataFrame, response: str) -> np.ndarray:
@@ -319,6 +315,8 @@ def _gain(
     """How many times better than the baseline the setting is, with its interval: the cells of a
     block share its drift (two-way analysis of variance)."""
     cells = [*dict.fromkeys(cell.tolist())]
+    if chosen == base or not {chosen, base} <= {*cells}:
+        return (np.nan,) * 3
     block = pd.Series(cell).groupby(cell).cumcount().to_numpy()
     model = np.column_stack(
         [*(cell == one for one in cells), *(block == b for b in np.unique(block)[1:])]
@@ -326,7 +324,7 @@ def _gain(
     inverse = np.linalg.pinv(model.T @ model)
     fitted = inverse @ model.T @ value
     freedom = len(value) - np.linalg.matrix_rank(model)
-    if chosen == base or chosen not in cells or base not in cells or freedom < 1:
+    if freedom < 1:
         return (np.nan,) * 3
     contrast = np.zeros(model.shape[1])
     contrast[cells.index(base)], contrast[cells.index(chosen)] = 1, -1

@@ -16,13 +16,15 @@ from deadzone.analysis.phases.cost_expression import parse_cost
 from deadzone.analysis.phases.roles import of_levels
 from deadzone.errors import PhaseError
 from deadzone.plugins import check_known, is_number
+from deadzone.study.response_cells import level_names
+from deadzone.study.scales import level_name
 
 MOST_CELLS = 5000
 """Of a larger space so many cells are drawn at random; a search of a hundred trials learns no more
 from more of them."""
 
 DRAWS = 40
-"""Times that cells are drawn before a constraint counts as one that leaves none."""
+"""Times as many are drawn, of which constraints may leave few."""
 
 COMPARISONS = {
     ast.LtE: operator.le, ast.Lt: operator.lt, ast.GtE: operator.ge, ast.Gt: operator.gt,
@@ -80,7 +82,6 @@ def space_of(
     Raises PhaseError for a knob with one level, a baseline outside the levels, a condition on what
     is no level, and constraints that leave too few cells.
     """
-    listed = isinstance(factors, pd.DataFrame)
     levels = {
         str(name): [*dict.fromkeys(pd.Series([*values]).tolist())]
         for name, values in factors.items()
@@ -103,10 +104,14 @@ def space_of(
     first = pd.DataFrame([start], dtype=object)
     if _kept(first, start, where, conditions).empty:
         raise PhaseError(f"baseline does not meet `where: {where}`; give one that does.")
-    drawn = factors if isinstance(factors, pd.DataFrame) else _product(levels, seed)
-    drawn = drawn.rename(columns=str)[[*levels]].astype(object)
-    cells = _kept(pd.concat([first, drawn] if not listed else [drawn]), start, where, conditions)
+    if isinstance(factors, pd.DataFrame):
+        drawn = factors.rename(columns=str)[[*levels]].astype(object)
+    else:
+        drawn = pd.concat([first, _product(levels, seed)])
+    cells = _kept(drawn, start, where, conditions)
     cells = cells.loc[~pd.Series(_names(cells)).duplicated().to_numpy()].reset_index(drop=True)
+    if not isinstance(factors, pd.DataFrame):
+        cells = cells.head(MOST_CELLS)  # the baseline is the first
     if len(cells) < len(levels) + 2:
         raise PhaseError(
             f"where and when leave {len(cells)} of {math.prod(map(len, levels.values()))} cells, "
@@ -144,7 +149,8 @@ def _conditions(
 
 
 def _check_level(sentence: str, level: Any, levels: Sequence[Any]) -> None:
-    check_known(PhaseError, sentence, _name(level), [*map(_name, levels)], "Its levels are")
+    known = [*map(level_name, levels)]
+    check_known(PhaseError, sentence, level_name(level), known, "Its levels are")
 
 
 def _product(levels: Mapping[str, Sequence[Any]], seed: int) -> pd.DataFrame:
@@ -179,7 +185,7 @@ def _kept(
         cells.loc[~has_effect, name] = start[name]
     if where:
         cells = cells[_meets(cells, where)]
-    return cells.head(MOST_CELLS * DRAWS)
+    return cells
 
 
 def _meets(cells: pd.DataFrame, where: str) -> np.ndarray:
@@ -227,9 +233,4 @@ def _encoded(cells: pd.DataFrame) -> tuple[np.ndarray, tuple[str, ...]]:
 
 def _names(cells: pd.DataFrame) -> list[tuple[str, ...]]:
     """Each cell as texts, in which 8 and 8.0 are one level."""
-    columns = [cells[name].map(_name) for name in cells]
-    return [*zip(*columns, strict=True)]
-
-
-def _name(level: Any) -> str:
-    return repr(float(level)) if is_number(level) else str(level)
+    return [*zip(*(level_names(cells[name]) for name in cells), strict=True)]

@@ -97,10 +97,9 @@ def judged_of(run: RunFolder) -> tuple[ClaimVerdict, ...]:
     """The claims of a run, judged; nothing is analysed where there are none."""
     if not run.claims():
         return ()
-    from deadzone.report.sweep.claims import judge_run
-    from deadzone.report.sweep.source import load_source
+    from deadzone.report.sweep import claims
 
-    return judge_run(load_source(str(run.folder)))
+    return claims.judged_of(run)
 
 
 def lines_of(judged: Sequence[ClaimVerdict]) -> list[str]:

@@ -21,7 +21,7 @@ import pandas as pd
 from deadzone.contents import written_whole
 from deadzone.errors import FormatError, SaidAs, TableError, did_you_mean
 from deadzone.store.entering import as_numbers, entered, texts_of
-from deadzone.store.text_form import ROWS_LOOKED_AT, form_of, is_drawn
+from deadzone.store.text_form import DRAWN, ROWS_LOOKED_AT, form_of, is_drawn
 from deadzone.study.scales import FEWEST_LEVELS, NO_LIMIT
 
 WRITABLE = (".csv", ".parquet")
@@ -176,7 +176,7 @@ def _read(path: Path) -> pd.DataFrame:
     """The table of a file, by the ending of its name. Raises ModuleNotFoundError where what reads
     it is not installed."""
     kind = _ending(path)
-    if kind in AS_TEXT or is_drawn(path):
+    if kind in (*AS_TEXT, DRAWN):
         return _read_csv(path)
     if kind in (".json", ".jsonl"):
         if kind == ".json":

@@ -6,9 +6,11 @@ import codecs
 import csv
 import gzip
 import re
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
+
+DRAWN = ".txt"
+"""The ending of a text that may hold a table."""
 
 SEPARATORS = ",;\t|"
 
@@ -28,7 +30,7 @@ def form_of(path: Path) -> tuple[dict[str, Any], int]:
     of cells in its first line. Raises OSError if it cannot be read."""
     text, encoding, is_cut = _head(path)
     every = text.splitlines()
-    rules = {i for i, line in enumerate(every) if RULE.fullmatch(line)}
+    rules = _rules(every)
     skipped = sorted({*range(_remarks(every)), *rules, *_around(every, rules)})
     how = {"encoding": encoding, "skipinitialspace": True, "skiprows": skipped}
     lines = [line for i, line in enumerate(every) if i not in skipped and line.strip()]
@@ -56,10 +58,14 @@ def _head(path: Path) -> tuple[str, str, bool]:
 
 def is_drawn(path: Path) -> bool:
     """Whether a file of another ending holds a table that is drawn with bars and rules."""
-    if path.suffix != ".txt" or not path.is_file():
+    if path.suffix != DRAWN or not path.is_file():
         return False
     lines = _head(path)[0].splitlines()
-    return bool(_block(lines, {i for i, line in enumerate(lines) if RULE.fullmatch(line)}))
+    return bool(_block(lines, _rules(lines)))
+
+
+def _rules(lines: list[str]) -> set[int]:
+    return {i for i, line in enumerate(lines) if RULE.fullmatch(line)}
 
 
 def _block(lines: list[str], rules: set[int]) -> range:
@@ -74,13 +80,13 @@ def _block(lines: list[str], rules: set[int]) -> range:
     return range(first, stop) if rules and n > 2 else range(0)
 
 
-def _around(lines: list[str], rules: set[int]) -> Iterable[int]:
+def _around(lines: list[str], rules: set[int]) -> list[int]:
     """The lines before and after a drawn table, such as a title; where another one follows, those
     before."""
     block = _block(lines, rules)
     another = any("|" in line for line in lines[block.stop :])
-    behind = () if another else range(block.stop, len(lines))
-    return [*range(block.start), *behind] if block else ()
+    behind = [] if another else range(block.stop, len(lines))
+    return [*range(block.start), *behind] if block else []
 
 
 def _remarks(lines: list[str]) -> int:

@@ -54,8 +54,7 @@ def with_numbers(frame: pd.DataFrame, response: str) -> pd.DataFrame:
         return frame
     units = {own.unit for own in read.values()}
     family = family_of(units) if len(units) > 1 else ("", dict.fromkeys(units, 1.0))
-    if units <= MULTIPLES.keys():
-        family = ("", MULTIPLES)
+    family = ("", MULTIPLES) if units <= MULTIPLES.keys() else family
     if family is None:
         return frame
     _, factors = family

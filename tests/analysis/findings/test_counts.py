@@ -129,3 +129,8 @@ def test_the_few_blocks_that_a_server_writes_on_its_own_are_no_work_of_a_trial()
     assert "work_differs" not in found(server)
     much = np.where(now_and_then, 1e7, 1e9)
     assert "work_differs" in found(server.assign(server_written_bytes=much))
+
+
+@pytest.mark.parametrize("gone", [{"items": np.nan}, {"status": "failed"}])
+def test_a_count_without_a_value_and_trials_that_all_failed_are_no_work(gone):
+    assert "less_work" not in found(sound_trials(3).assign(**gone))

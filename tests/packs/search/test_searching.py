@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 import deadzone as dz
 from deadzone.errors import PhaseError
+from deadzone_search.space import MOST_CELLS, space_of
 
 FACTORS = {
     "workers": [1, 2, 4, 8],
@@ -170,3 +171,22 @@ def test_a_table_of_other_cells_is_refused():
         dz.search(pd.DataFrame([{**BASELINE, "workers": 3, "wall_s": 1.0}]), FACTORS, "wall_s")
     with pytest.raises(PhaseError, match="no column 'codec'"):
         dz.search(pd.DataFrame([{"workers": 1}]), FACTORS, "wall_s")
+
+
+def test_the_finalists_stay_while_they_are_confirmed():
+    """Whatever the confirmation shows, the cells that are left of it are asked for; of equal cells
+    hardly anything tells which are the best."""
+    trials, _ = searched(truth=lambda cell: 5.0, noise=0.05)
+    of_stage = trials[trials["stage"].eq("confirm")]
+    cut = trials.loc[: of_stage.index[10]].copy()
+    for times in (0.01, 100):
+        cut.loc[of_stage.index[:11], "wall_s"] = times
+        rest = dz.search(cut, FACTORS, "wall_s", baseline=BASELINE)
+        assert rest.ask.to_dict("records") == of_stage[11:][[*FACTORS, "stage"]].to_dict("records")
+
+
+def test_of_a_space_too_large_to_list_some_cells_are_chosen_among():
+    factors = {f"k{i}": [1, 2, 4, 8] for i in range(10)}
+    space, baseline = space_of(factors, None, "k0 * k1 <= 8", None, seed=1)
+    assert len(space.cells) == MOST_CELLS and (space.cells.iloc[baseline] == 1).all()
+    assert (space.cells["k0"] * space.cells["k1"] <= 8).all()

@@ -148,7 +148,7 @@ def less_work(seen: Experiment) -> Iterator[Suspicion]:
     rows, printed = seen.sound, printed_work(seen.sound)
     counts = counts_of_work(seen, rows)
     done = [typical(seen, rows, values) for values in counts.values()]
-    is_whole = any((medians >= LESS * np.nanmax(medians)).all() for medians in done)
+    is_whole = any((medians >= LESS * np.fmax.reduce(medians, initial=0)).all() for medians in done)
     for name, values in counts.items():
         if not _works_for_a_time(seen, rows, values):
             exact = TWICE if name in printed else None

@@ -311,9 +311,12 @@ def targets(
 
 ONE_TRIAL_EACH = N_(
     "With one trial of each setting the difference between settings cannot be judged: the noise is "
-    "assumed to be {noise:percent}, {why}."
+    "assumed to be 2 %, as is usual."
 )
-AS_PUBLISHED, AS_USUAL = N_("the spread in its cells"), N_("as is usual")
+ONE_SPREAD_EACH = N_(
+    "With one trial of each setting the difference between settings cannot be judged: the noise is "
+    "assumed to be {noise:percent}, the spread in its cells."
+)
 
 
 def caveats(
@@ -324,11 +327,11 @@ def caveats(
 ) -> list[Message]:
     """What a reader must know before following the recommendation, as sentences. settles: of
     `trials_that_settle`."""
-    once = ONE_TRIAL_A_LEVEL if candidates["on_curve"].any() else ONE_TRIAL_EACH
     noise = float(np.median(candidates["noise"]))
-    why = say(AS_USUAL if np.isclose(noise, TYPICAL_NOISE) else AS_PUBLISHED)
+    apart = ONE_TRIAL_EACH if np.isclose(noise, TYPICAL_NOISE) else ONE_SPREAD_EACH
+    once = ONE_TRIAL_A_LEVEL if candidates["on_curve"].any() else apart
     is_known = candidates["estimable"].any()
-    sentences = [*([] if is_known else [say(once, noise=noise, why=why)]), *settles]
+    sentences = [*([] if is_known else [say(once, noise=noise)]), *settles]
     if index is None:
         return sentences
     row, level = candidates.table.iloc[index], candidates.levels[index]

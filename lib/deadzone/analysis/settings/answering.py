@@ -147,8 +147,7 @@ def estimate_cells(
     mean, count, variance = level_means(cell, value, weight, n, LEAST_WEIGHT)
     df = np.maximum(count - 1, 0.0)
     freedom = float(df.sum())
-    unknown = spread if spread and scale.kind == RATIO else TYPICAL_NOISE
-    pooled = np.sqrt(np.nansum(variance * df) / freedom) if freedom > 0 else unknown
+    pooled = np.sqrt(np.nansum(variance * df) / freedom) if freedom > 0 else spread or TYPICAL_NOISE
     noise, own_df = level_noise(variance, df, max(float(pooled), QUIETEST))
     if scale.kind == COUNT:
         # A setting without any event has the mean of half an event in all its trials (Jeffreys),
@@ -300,7 +299,7 @@ def answer(
         raise PhaseError(f"{response!r} {error}.") from error
     cells, cell = _cells(table, factors, scale)
     value = measured.forward(values)
-    spread = spread_of(frame, response)
+    spread = spread_of(frame, response) if measured.kind == RATIO else None
     (columns, covariance, freedom), weight = estimate_cells(
         cell, value, len(cells), measured, spread
     )
@@ -321,7 +320,7 @@ def answer(
         on_curve=False,
         estimable=bool(np.bincount(cell).max() > 1),
     )
-    if spread and measured.kind == RATIO:
+    if spread:
         own["own_error"] = np.maximum(own["own_error"], own["noise"] / np.sqrt(own["n"]))
     models: dict[tuple[Any, ...], PhaseModel] = {}
     freedoms: list[float] = []

@@ -94,6 +94,11 @@ def contradicted(
     ]
 
 
+def judged_of(run: RunFolder) -> tuple[ClaimVerdict, ...]:
+    """The claims of a run, judged; nothing is read where there are none."""
+    return judge_run(load_source(str(run.folder))) if run.claims() else ()
+
+
 def claims_moved(run: RunFolder, judged: Sequence[ClaimVerdict]) -> bool:
     """Whether the verdict on a claim is another than by the previous run of the study. judged: the
     claims of the run."""
@@ -101,7 +106,7 @@ def claims_moved(run: RunFolder, judged: Sequence[ClaimVerdict]) -> bool:
     if earlier is None or not judged:
         return False
     try:
-        before = {one.claim: one.verdict for one in judge_run(load_source(str(earlier.folder)))}
+        before = {one.claim: one.verdict for one in judged_of(earlier)}
     except DeadzoneError:  # it has no trials to judge by
         return False
     return any(before.get(one.claim, one.verdict) != one.verdict for one in judged)

@@ -8,10 +8,9 @@ from deadzone.language.markdown import markdown
 from deadzone.report.document.display import Table
 from deadzone.report.document.publishing import Published, read_entry
 from deadzone.report.sweep import prose
-from deadzone.report.sweep.claims import claims_moved, judge_run, line
+from deadzone.report.sweep.claims import claims_moved, judged_of, line
 from deadzone.report.sweep.regression_check import since_previous
 from deadzone.report.sweep.report import SweepReport
-from deadzone.report.sweep.source import load_source
 from deadzone.store.run import RunFolder
 
 
@@ -23,7 +22,7 @@ def comment_on(
 
     parameters: of the notebook that made the report.
     """
-    judged = judge_run(load_source(str(run.folder))) if run.claims() else ()
+    judged = judged_of(run)
     since = since_previous(run, parameters)
     moved = (since is not None and since.moved) or claims_moved(run, judged)
     entry = read_entry(published.folder)
