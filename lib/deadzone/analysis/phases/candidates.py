@@ -57,7 +57,8 @@ class Candidates:
     `none`, nan for a word.
     covariance: shape (n, n), of the errors of the estimates. degrees_of_freedom: of the noise of
     all, for Student's t. response: column name. goal: "min" or "max". scale: of the response and of
-    its estimates. goal_from: how the goal is known.
+    its estimates. goal_from: how the goal is known. spread: that was published with
+    the trials, a share, and taken for the noise of settings measured once; None without.
     """
 
     table: pd.DataFrame
@@ -68,6 +69,7 @@ class Candidates:
     goal: str
     scale: ResponseScale
     goal_from: GoalFrom = "asked"
+    spread: float | None = None
 
     def __getitem__(self, column: str) -> np.ndarray:
         """A column of the table, shape (n,)."""

@@ -12,7 +12,6 @@ from deadzone.analysis.finding import NOTHING_TRUSTED, Finding
 from deadzone.analysis.phases.best_set import MOST_WORTH, POWER, BestSet, replicates_to_tell
 from deadzone.analysis.phases.candidates import Candidates
 from deadzone.analysis.phases.level_estimates import STANDARD_ERRORS
-from deadzone.analysis.phases.noise import TYPICAL_NOISE
 from deadzone.analysis.phases.prepare import ONE_TRIAL_A_LEVEL
 from deadzone.analysis.phases.quantities import (
     capital,
@@ -327,11 +326,10 @@ def caveats(
 ) -> list[Message]:
     """What a reader must know before following the recommendation, as sentences. settles: of
     `trials_that_settle`."""
-    noise = float(np.median(candidates["noise"]))
-    apart = ONE_TRIAL_EACH if np.isclose(noise, TYPICAL_NOISE) else ONE_SPREAD_EACH
+    apart = ONE_SPREAD_EACH if candidates.spread else ONE_TRIAL_EACH
     once = ONE_TRIAL_A_LEVEL if candidates["on_curve"].any() else apart
     is_known = candidates["estimable"].any()
-    sentences = [*([] if is_known else [say(once, noise=noise)]), *settles]
+    sentences = [*([] if is_known else [say(once, noise=candidates.spread)]), *settles]
     if index is None:
         return sentences
     row, level = candidates.table.iloc[index], candidates.levels[index]

@@ -368,7 +368,9 @@ def answer(
             dtype=object,
         ),
     )
-    candidates = Candidates(settings, amounts, covariance, sum(freedoms), response, goal, measured)
+    candidates = Candidates(
+        settings, amounts, covariance, sum(freedoms), response, goal, measured, spread=spread
+    )
     notes += _said(knob, response, measured, scale, models)
     return Answer(factors, scale, models, candidates, shown, tuple(notes))
 
