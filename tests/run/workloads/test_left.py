@@ -86,6 +86,16 @@ def test_a_server_that_was_up_before_and_is_started_again_is_left_running(notes_
         again.kill()
 
 
+def test_a_daemon_of_the_name_of_another_process_that_ended_meanwhile_is_ended(notes_of, tmp_path):
+    own = sleep_called(tmp_path / "a-namesake")
+    with subprocess.Popen([own, "500"]) as before:
+        restart = starting(tmp_path / "pid", own, 600)
+        told = notes_of(setup=["sh", "-c", f'kill {before.pid}; exec "$@"', "sh", *restart])
+    pid = int((tmp_path / "pid").read_text())
+    assert not psutil.pid_exists(pid) or psutil.Process(pid).status() == psutil.STATUS_ZOMBIE
+    assert any("left a-namesake (" in one and "ended." in one for one in told)
+
+
 STARTS_ONCE = """
 import os, subprocess, sys
 if not os.path.exists(sys.argv[1]):  # as a server that finds its port taken

@@ -34,12 +34,12 @@ class LeftRunning:
 
     def __init__(self) -> None:
         self._mark = uuid.uuid4().hex
-        self._before: dict[psutil.Process, str] = {}
+        self._before: dict[psutil.Process, list[str]] = {}
 
     @contextmanager
     def inherited(self) -> Iterator[tuple[dict[str, str], int]]:
         """The environment of an unmeasured program, and a file that it is to keep open."""
-        self._before = self._before or {one: _name(one) for one in psutil.process_iter()}
+        self._before = self._before or {one: _argv(one) for one in psutil.process_iter()}
         file = os.memfd_create(self._mark)
         try:
             yield {**os.environ, VARIABLE: self._mark}, file
@@ -64,12 +64,12 @@ class LeftRunning:
     def end(self) -> str:
         """End them, and say which they were; empty where there were none.
 
-        One that took the place of a process of the same name, which was up before the sweep and is
-        gone, such as a server that was started again, is left running, and said.
+        One with the command line of a process that was up before the sweep and is gone, such as a
+        server that was started again, is left running, and said.
         """
-        ran_before = {name for process, name in self._before.items() if not _runs(process)}
+        ran_before = [argv for process, argv in self._before.items() if argv and not _runs(process)]
         left = self.processes()
-        kept = [process for process in left if _name(process) in ran_before]
+        kept = [process for process in left if _argv(process) in ran_before]
         ours = [process for process in left if process not in kept]
         parts = [f"left {named(kept)} running, as before the sweep"] if kept else []
         parts += [f"left {named(ours)} running, which was ended"] if ours else []
@@ -99,6 +99,13 @@ def _target(file: Path) -> str:
 
 def _name(process: psutil.Process) -> str:
     return next(iter(names_of(process.pid)), "")
+
+
+def _argv(process: psutil.Process) -> list[str]:
+    """A command line: of a name there are many, such as python3, and one ends at any time."""
+    with suppress(psutil.Error):
+        return process.cmdline()
+    return []
 
 
 def _runs(process: psutil.Process) -> bool:
