@@ -19,10 +19,10 @@ import numpy as np
 from synthetic.services import RATES, simulated_cells, simulated_service
 
 from deadzone import __version__
-from deadzone.analysis.objectives.cells import Objective
-from deadzone.analysis.objectives.feasibility import CONFIDENCE, feasibility
+from deadzone.analysis.objectives.bounds import Objective
 from deadzone.steady_state.warmup import detect_warmup
 from deadzone.store.provenance import cpu_model, usable_cores
+from deadzone_load.capacity.feasibility import CONFIDENCE, feasibility
 
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "benchmarks" / "capacity.md"

@@ -15,7 +15,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from deadzone.analysis.objectives.cells import Counts, LoadCells, Objective, cells_of
+from deadzone.analysis.objectives.bounds import Objective
+from deadzone_load.capacity.cells import Counts, LoadCells, cells_of
 
 POOLS = (2.0, 4.0, 8.0, 16.0, 32.0, 64.0)
 RATES = (100.0, 200.0, 400.0)
@@ -124,7 +125,7 @@ def _counts(latencies: np.ndarray) -> Counts:
 
 
 def _columns(counts: Counts) -> dict[str, float]:
-    from deadzone.analysis.objectives.cells import statistic
+    from deadzone_load.capacity.cells import statistic
 
     named = (
         "latency_mean_ms",

@@ -17,12 +17,7 @@ from typing import Literal
 import numpy as np
 import pandas as pd
 
-from deadzone.analysis.objectives.cells import (
-    NOT_OF_THE_SERVER,
-    Objective,
-    column_values,
-    objectives_of,
-)
+from deadzone.analysis.objectives.bounds import Objective, column_values, objectives_of
 from deadzone.plugins import Message, Plan, Study, Treatment, _
 from deadzone.store.table import rows_at
 from deadzone.study.design import NextTreatments, treatments
@@ -34,6 +29,7 @@ from deadzone.study.workload_spec import (
     MOST_RATE,
     RateSearchSpec,
 )
+from deadzone_load.capacity.cells import NOT_OF_THE_SERVER
 
 RATE = "rate"
 

@@ -12,21 +12,7 @@ import pandas as pd
 from pydantic import TypeAdapter
 
 from deadzone.analysis.findings.fitting import slices_of
-from deadzone.analysis.objectives.cells import (
-    Counts,
-    Objective,
-    cells_of,
-    objectives_of,
-    statistic,
-    trial_counts,
-)
-from deadzone.analysis.objectives.feasibility import (
-    CONFIDENCE,
-    HOPELESS,
-    Feasibility,
-    SmallestPool,
-    feasibility,
-)
+from deadzone.analysis.objectives.bounds import Objective, objectives_of
 from deadzone.analysis.phases.model import PhaseModel
 from deadzone.analysis.phases.quantities import percent, plain_name, probability, setting
 from deadzone.analysis.phases.roles import check_column
@@ -39,7 +25,15 @@ from deadzone.store.histograms import series
 from deadzone.study.design import RATE, judged_level
 from deadzone.study.objective_specs import ObjectiveSpec, in_own_units
 from deadzone.verbs.run import Run
+from deadzone_load.capacity.cells import Counts, cells_of, statistic, trial_counts
 from deadzone_load.capacity.cold_start import cold_starts
+from deadzone_load.capacity.feasibility import (
+    CONFIDENCE,
+    HOPELESS,
+    Feasibility,
+    SmallestPool,
+    feasibility,
+)
 from deadzone_load.capacity.reversal import Reversal, reversals, reversals_alone, tolerated_response
 
 NO_OBJECTIVES = "The study names no objectives, so no setting is called good enough."

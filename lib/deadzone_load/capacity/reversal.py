@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from deadzone.analysis.objectives.cells import Objective
+from deadzone.analysis.objectives.bounds import Objective
 from deadzone.analysis.phases.model import PhaseModel, PhaseModels
 from deadzone.study.design import RATE
 

@@ -30,8 +30,14 @@ import pandas as pd
 from deadzone.analysis.claims.measured import Measured, NotMeasured, missing
 from deadzone.analysis.hypothesis_tests.holm import CONFIDENCE, all_of, any_of, judged
 from deadzone.analysis.mechanisms.parts import CAUSES
-from deadzone.analysis.objectives.cells import ERRORS, Estimate, Objective, objectives_of
-from deadzone.analysis.objectives.feasibility import chance_met, errors_interval
+from deadzone.analysis.objectives.bounds import (
+    ERRORS,
+    Objective,
+    chance_met,
+    errors_interval,
+    objectives_of,
+)
+from deadzone.analysis.objectives.estimates import Estimate
 from deadzone.analysis.phases.quantities import (
     level_number,
     number,

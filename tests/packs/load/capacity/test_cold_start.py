@@ -3,8 +3,9 @@
 import numpy as np
 import pandas as pd
 
-from deadzone.analysis.objectives.cells import Objective, cells_of, trial_counts
+from deadzone.analysis.objectives.bounds import Objective
 from deadzone.store.histograms import encoded, series
+from deadzone_load.capacity.cells import cells_of, trial_counts
 from deadzone_load.capacity.cold_start import cold_starts
 
 

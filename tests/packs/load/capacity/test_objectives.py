@@ -3,7 +3,7 @@
 import pandas as pd
 import pytest
 
-from deadzone.analysis.objectives.cells import Objective, column_values, objectives_of
+from deadzone.analysis.objectives.bounds import Objective, column_values, objectives_of
 from deadzone.errors import PhaseError
 from deadzone.study.objective_specs import ObjectiveSpec
 

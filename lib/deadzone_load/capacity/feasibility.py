@@ -3,19 +3,7 @@ pool bears.
 
 Cells share no trials, so the probability of a smallest pool is that it meets the objectives and
 that none of its smaller neighbours does.
-
-How sure it is that a setting meets its bounds has one judge, of objectives and of claims that
-something holds:
-
-| bound on | confidence that it is met |
-| --- | --- |
-| a mean, a percentile, any other column | Student's t of the mean over the trials against the bound (`estimates`) |
-| the largest or smallest value | that of the next trial, by its prediction interval (Hahn and Meeker 1991, Statistical Intervals, chapter 4): no sample knows a largest value. Missed as soon as one trial has missed it |
-| the share of errors | Beta's of errors and requests with Jeffreys' prior (1946), counts divided by how much more they scatter between trials than chance has it (McCullagh and Nelder 1989, Generalized Linear Models, section 4.5); a bound of 0 is about the next trial |
-
-All bounds at once are an intersection-union test (`hypothesis_tests.holm`): the least sure one
-counts.
-"""  # noqa: E501
+"""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -25,22 +13,12 @@ from itertools import takewhile
 import numpy as np
 import pandas as pd
 
-from deadzone.analysis.objectives.cells import (
-    ERRORS,
-    Cell,
-    Estimate,
-    LoadCells,
-    Objective,
-    cell_means,
-    scatter_within,
-)
+from deadzone.analysis.objectives.bounds import Objective, chance_met, may_meet
+from deadzone.analysis.objectives.estimates import Estimate, cell_means
+from deadzone_load.capacity.cells import Cell, LoadCells, scatter_within
 
 LEAST_WITHIN = 1e-3
 """What one trial scatters where nothing else tells: a tenth of a percent."""
-
-JEFFREYS = 0.5
-"""Added to errors and to requests without one, as the prior of that name has it: no error seen is
-not no error."""
 
 
 @dataclass(frozen=True)
@@ -58,14 +36,6 @@ class CellChances:
     def confidence(self) -> float:
         """That every objective is met: that in the least sure one."""
         return min(self.met.values())
-
-
-def _may_meet(objective: Objective, values: np.ndarray) -> bool:
-    """Whether it was measured in every trial and, of a largest value, missed in none: such a cell's
-    scatter is no other's."""
-    return bool(
-        np.isfinite(values).all() and (not objective.is_extreme or objective.met(values).all())
-    )
 
 
 def _means(cells: Sequence[Cell], objective: Objective) -> list[Estimate]:
@@ -87,66 +57,6 @@ def _means(cells: Sequence[Cell], objective: Objective) -> list[Estimate]:
         replace(mean, error=max(mean.error, least / mean.n**0.5))
         for mean, least in zip(means, within, strict=True)
     ]
-
-
-def chance_met(
-    bound: Objective,
-    values: np.ndarray,
-    mean: Estimate,
-    counted: np.ndarray,
-    *,
-    is_log: bool = True,
-) -> float:
-    """Confidence that a bound is met at a setting.
-
-    values: of the bound's column, shape (trials,). mean: over the trials, of logarithms where
-    is_log. counted: errors and requests without one of each trial, shape (trials, 2); read of a
-    share of errors alone.
-    """
-    if bound.column == ERRORS and counted.any():
-        return _errors_met(bound, counted)
-    if not _may_meet(bound, values):
-        return 0.0
-    if bound.is_extreme:
-        if math.isinf(mean.df):
-            return len(values) / (len(values) + 1)
-        mean = replace(mean, error=mean.error * (len(values) + 1) ** 0.5)
-    edge = bound.bound
-    if is_log:
-        edge = math.log(edge) if edge > 0 else -math.inf
-    return mean.p_above(edge) if bound.sense == "at_most" else mean.p_below(edge)
-
-
-def _errors_met(bound: Objective, counted: np.ndarray) -> float:
-    from scipy.special import betainc, hyp1f1
-
-    a, b = _beta(counted)
-    if bound.bound > 0:
-        below = float(betainc(a, b, min(bound.bound, 1.0)))
-        return below if bound.sense == "at_most" else 1 - below
-    return 0.0 if counted[:, 0].any() else float(hyp1f1(a, a + b, -counted[:, 1].mean()))
-
-
-def errors_interval(counted: np.ndarray) -> tuple[float, float]:
-    """The ends of the 95 % interval of the share of errors. counted: as of `chance_met`."""
-    from scipy.special import betaincinv
-
-    low, high = betaincinv(*_beta(counted), (0.025, 0.975))
-    return float(low) if counted[:, 0].any() else 0.0, float(high)
-
-
-def _beta(counted: np.ndarray) -> tuple[float, float]:
-    """What the counts say of the share of errors: the two parameters of Beta's distribution. The
-    counts are divided by Pearson's chi square of the trials' errors over its degrees of freedom, at
-    least 1."""
-    asked, dispersion = counted.sum(axis=1), 1.0
-    share = float(counted[:, 0].sum() / asked.sum())
-    if len(counted) > 1 and 0 < share < 1:
-        kept = asked > 0
-        square = (counted[kept, 0] - share * asked[kept]) ** 2 / (share * (1 - share) * asked[kept])
-        dispersion = max(1.0, float(square.sum()) / (len(counted) - 1))
-    errors, requests = counted.sum(axis=0) / dispersion
-    return float(errors) + JEFFREYS, float(requests) + JEFFREYS
 
 
 CONFIDENCE = 0.95
@@ -288,7 +198,7 @@ def feasibility(cells: LoadCells, objectives: Sequence[Objective]) -> Feasibilit
     met = {place: dict.fromkeys(columns, 0.0) for place in known}
     for objective in objectives:
         values = {place: cell.values(objective.column) for place, cell in unbroken.items()}
-        places = [place for place, own in values.items() if _may_meet(objective, own)]
+        places = [place for place, own in values.items() if may_meet(objective, own)]
         means = _means([unbroken[place] for place in places], objective)
         for place, mean in zip(places, means, strict=True):
             counts = [(trial.errors, trial.requests) for trial in unbroken[place].trials]

@@ -3,108 +3,19 @@ histograms.
 
 Warm-up never mixes into the steady state: what precedes the measured window is left out, and so is
 what a warm-up that was detected reaches into it, unless warm-up is asked for.
-
-With them the objectives of the test: which statistic each bounds, what it was measured to be, and
-whether it is met.
-
-What the trials of a cell say of its mean, how sure that is, and differences between cells.
-
-A cell is all trials of one treatment. The scatter within a cell is drawn towards that of all cells
-by as much as they agree (moderated variances: Smyth 2004, Statistical Applications in Genetics and
-Molecular Biology 3, article 3); a difference has the degrees of freedom of Welch and Satterthwaite
-(1946, Biometrics Bulletin 2, 110-114).
 """
-
-from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from deadzone.analysis.phases.level_estimates import level_noise, prior_degrees
-from deadzone.errors import PhaseError, did_you_mean
+from deadzone.analysis.objectives.bounds import Objective, column_values
+from deadzone.errors import PhaseError
 from deadzone.store.histograms import counts_ms, merged
-from deadzone.study.objective_specs import DERIVED, ObjectiveSpec
-
-Sense = Literal["at_most", "at_least"]
-
-ERRORS = "error_share"
-"""The one column that is judged by what was counted."""
-
-STATISTIC = re.compile(r"^(latency|broadcast|connect)_(mean|max|p(\d{1,2}(?:_\d+)?))_ms$")
-"""Columns that are statistics of a histogram: of `latency_us`, and so on."""
-
-
-@dataclass(frozen=True)
-class Objective:
-    """A bound on a column. sense: whether it is the most or the least allowed; bound in the
-    column's unit."""
-
-    column: str
-    sense: Sense
-    bound: float
-
-    @property
-    def metric(self) -> str | None:
-        """The histogram whose statistic the column is, or None."""
-        match = STATISTIC.match(self.column)
-        return f"{match[1]}_us" if match else None
-
-    @property
-    def is_extreme(self) -> bool:
-        """Whether it bounds the worst value of a trial, which is a matter of each trial rather than
-        of their mean."""
-        return self.column.endswith(("_max_ms", "_min_ms"))
-
-    @property
-    def percentile(self) -> float | None:
-        """The percentile that the column is, 0 to 100, or None."""
-        match = STATISTIC.match(self.column)
-        return float(match[3].replace("_", ".")) if match and match[3] else None
-
-    def met(self, values: np.ndarray) -> np.ndarray:
-        """Whether values meet the bound, same shape; a missing value does not."""
-        return np.asarray(values <= self.bound if self.sense == "at_most" else values >= self.bound)
-
-
-def objectives_of(
-    specs: Mapping[str, ObjectiveSpec], factors: tuple[str, ...] = ()
-) -> tuple[tuple[Objective, ...], dict[str, float]]:
-    """The bounds on responses, all to be met at once, and the least of each factor that has to be
-    borne, by its name.
-
-    specs: the objectives of a study by column. factors: their names; a lower bound on one says
-    which load has to be borne.
-    """
-    bounds = tuple(
-        Objective(column, "at_most" if spec.at_least is None else "at_least", spec.value)
-        for column, spec in specs.items()
-        if column not in factors
-    )
-    return bounds, {name: spec.value for name, spec in specs.items() if name in factors}
-
-
-def column_values(trials: pd.DataFrame, column: str) -> np.ndarray:
-    """The values of an objective's column, shape (trials,); shares are made from what was counted.
-
-    Raises PhaseError if the trials have no such column.
-    """
-    if column in trials:
-        return trials[column].to_numpy(float)
-    if column in DERIVED and set(DERIVED[column]) <= set(trials):
-        part, whole = (trials[name].to_numpy(float) for name in DERIVED[column])
-        with np.errstate(invalid="ignore", divide="ignore"):
-            return np.asarray(part / (part + whole if column == ERRORS else whole))
-    known = [str(name) for name in trials.columns]
-    raise PhaseError(
-        f"An objective bounds {column!r}, which the trials do not "
-        f"have.{did_you_mean(column, [*known, *DERIVED])}"
-    )
-
 
 NOT_OF_THE_SERVER = (
     "generator saturated", "the generator ran out of", "the generator stopped", "k6 ended",
@@ -310,77 +221,3 @@ def trial_counts(
             values, counts = counts_ms(merged(steady["histogram"]))
             by_trial.setdefault(number, {})[str(metric)] = Counts(values, counts.astype(float))
     return by_trial
-
-
-LEAST_SCATTER = 1e-6
-"""Scatter below which trials are exact in practice; it keeps every division defined."""
-
-
-@dataclass(frozen=True)
-class Estimate:
-    """A number, its standard error and the degrees of freedom of that; n: trials of the smallest
-    cell behind it."""
-
-    value: float
-    error: float
-    df: float
-    n: int
-
-    def p_above(self, bound: float) -> float:
-        """p-value of the null that the number is at most the bound (Student's t)."""
-        from scipy.special import stdtr
-
-        return float(stdtr(self.df, -self.distance(bound)))
-
-    def p_below(self, bound: float) -> float:
-        """p-value of the null that the number is at least the bound."""
-        return (self * -1).p_above(-bound)
-
-    def distance(self, bound: float) -> float:
-        """How far the number is from a bound, in standard errors."""
-        return (self.value - bound) / self.error
-
-    def interval(self, coverage: float = 0.95) -> tuple[float, float]:
-        """The ends of the number's interval."""
-        from scipy.special import stdtrit
-
-        half = float(stdtrit(self.df, (1 + coverage) / 2)) * self.error
-        return self.value - half, self.value + half
-
-    def __sub__(self, other: Estimate) -> Estimate:
-        variances = np.array([self.error**2, other.error**2])
-        total = float(variances.sum())
-        df = total**2 / float((variances**2 / np.array([self.df, other.df])).sum())
-        return Estimate(self.value - other.value, total**0.5, df, min(self.n, other.n))
-
-    def __mul__(self, factor: float) -> Estimate:
-        return Estimate(self.value * factor, self.error * abs(factor), self.df, self.n)
-
-
-def cell_means(
-    groups: Sequence[np.ndarray], noise: tuple[float, float] | None = None
-) -> list[Estimate] | None:
-    """The mean of each cell; None where nothing tells how trials scatter.
-
-    groups: for each cell its values, shape (n,), n >= 1, finite. noise: scatter of a trial and its
-    degrees of freedom, used where no cell was repeated; None where that is not known either.
-    """
-    count = np.array([len(values) for values in groups])
-    own = count - 1.0
-    total = float(own.sum())
-    if total > 0:
-        variance = np.array(
-            [np.var(values, ddof=1) if len(values) > 1 else np.nan for values in groups]
-        )
-        common = max(float(np.nansum(own * variance) / total) ** 0.5, LEAST_SCATTER)
-        scatter, prior = level_noise(variance, own, common)[0], prior_degrees(variance, own)
-        df = np.full(len(groups), total) if prior is None else np.minimum(own + prior, total)
-    elif noise is not None:
-        scatter, df = (np.full(len(groups), value) for value in noise)
-    else:
-        return None
-    errors = np.maximum(scatter, LEAST_SCATTER) / count**0.5
-    return [
-        Estimate(float(values.mean()), float(error), float(freedom), len(values))
-        for values, error, freedom in zip(groups, errors, df, strict=True)
-    ]

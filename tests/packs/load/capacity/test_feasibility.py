@@ -3,8 +3,9 @@ import pandas as pd
 import pytest
 from benchmarks.synthetic.services import simulated_cells, simulated_service
 
-from deadzone.analysis.objectives.cells import Objective, cells_of
-from deadzone.analysis.objectives.feasibility import CONFIDENCE, feasibility
+from deadzone.analysis.objectives.bounds import Objective
+from deadzone_load.capacity.cells import cells_of
+from deadzone_load.capacity.feasibility import CONFIDENCE, feasibility
 
 MEAN = Objective("latency_mean_ms", "at_most", 40.0)
 
