@@ -221,3 +221,47 @@ def test_no_spread_is_claimed_where_none_was_published(tmp_path, deadzone):
     (tmp_path / "t.csv").write_text("codec,drops\na,0\nb,30\nc,50\n")
     said = deadzone("fit", tmp_path / "t.csv", "--knob", "codec", "--response", "drops").out
     assert "With one trial of each setting" in said and "spread in its cells" not in said
+
+
+TURNED = """| Pool size | 10 | 20 | 32 | 64 |
+|---|---:|---:|---:|---:|
+| Req/s | 2,924 | 3,751 | 3,545 | 3,777 |
+| p50 | 33 ms | 25 ms | 26 ms | 25 ms |
+"""
+"""Of a README: its rows are responses, its columns levels."""
+
+
+def test_a_table_whose_rows_are_responses_is_turned(tmp_path, deadzone):
+    (tmp_path / "pool.md").write_text(TURNED)
+    table = tmp_path / "pool.md"
+    for response, tied in (("Req/s", [20, 32, 64]), ("p50", [20, 32, 64])):
+        said = deadzone("fit", table, "--knob", "Pool size", "--response", response, "--json")
+        assert json.loads(said.out)["recommendation"]["tied"] == tied
+
+
+SOCKETS = "Latency,32 sockets,64 sockets,128 sockets\n20 ms,1437,2744,3900\n50 ms,600,1190,2300\n"
+
+
+def test_columns_that_are_levels_with_a_word_are_told_with_what_to_type(tmp_path, deadzone):
+    (tmp_path / "t.csv").write_text(SOCKETS)
+    said = deadzone("fit", tmp_path / "t.csv", "--knob", "sockets", "--response", "req/s")
+    wide = "32 sockets,64 sockets,128 sockets"
+    assert f"`--wide '{wide}' --name KNOB --knob KNOB --response NAME`" in said.err
+    asked = ("--wide", wide, "--name", "sockets", "--knob", "sockets", "--response", "req/s")
+    again = deadzone("fit", tmp_path / "t.csv", *asked, "--by", "Latency", "--json")
+    assert json.loads(again.out)["recommendation"]["setting"]["sockets"] == "128 sockets"
+
+
+def test_names_of_factors_apart_by_a_comma_are_told_with_what_to_type(grid, deadzone):
+    said = deadzone("fit", grid, "--knob", "cores", "--response", "wall_s", "--by", "threads,cores")
+    assert "Give each by itself: `--by threads --by cores`." in said.err
+
+
+def test_one_trial_of_a_setting_beside_others_that_differ_is_not_worse(tmp_path, deadzone):
+    """A factor that was left out makes the trials of one setting differ a hundredfold."""
+    rows = "0,4484\n0,169\n0,201\n0,210\n0,20379\n1,208\n2,300\n"
+    (tmp_path / "loader.csv").write_text("workers,samples_s\n" + rows)
+    asked = ("--knob", "workers", "--response", "samples_s")
+    said = deadzone("fit", tmp_path / "loader.csv", *asked)
+    assert said.code == 7
+    assert "No setting yet" in said.out and "210 (" in said.out and " 0 (0 to" not in said.out

@@ -19,7 +19,8 @@ def test_less_of_a_time_or_of_anything_per_thing_is_better(name):
     "tok_s", "req_s", "msgs_s", "MiB_s", "req/s", "t/s", "c/s real", "GB/s", "fps", "QPS", "tps",
     "throughput", "Mops", "GFLOPS", "kc_per_s", "Requests/sec", "ops/us", "it/s", "hit_rate",
     "achieved_rate", "speed_x", "tokens_per_joule", "req/s per core", "Memory bandwidth (MB/s)",
-    "avg_ts", "throughput_p95",
+    "avg_ts", "throughput_p95", "Success %", "cache hit %", "tok/J", "NOPM", "처리량",
+    "평균 처리량", "Durchsatz", "parallel efficiency",
 ])  # fmt: skip
 def test_more_per_time_is_better(name):
     assert known_goal(name) == "max"

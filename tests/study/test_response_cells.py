@@ -23,6 +23,9 @@ from deadzone.study.scales import level_name
      (["950", "1.2k", "1.1M"], [950, 1200, 1.1e6], "M, k in the cells"),
      (["1,234 s", "7 s"], [1234, 7], "are in s."),
      (["1 ± 0.2", "2+-3%"], [1, 2], "The spread behind ± in 'y' is taken for the noise"),
+     (["57.90s", "102 s (cold)"], [57.9, 102], "Remarks in brackets in 'y' are left out."),
+     (["43632.7 (1.56x)", "27913 (1.0x)"], [43632.7, 27913], "Remarks in brackets"),
+     (["1 (± 0.2)", "2 (+-3%)"], [1, 2], "The spread behind ± in 'y' is taken for the noise"),
      (["~90 secs", "35 secs"], [90, 35], "rounded by hand"), (["45 %", "7%"], [45, 7], "are in %."),
      (["500 ms", "2 s", "1min"], [0.5, 2, 60], "several units (min, ms, s), all are converted"),
      (["1 MB/s", "2 GB/s"], [1e6, 2e9], "converted to B/s"),
@@ -36,7 +39,7 @@ def test_cells_become_numbers_of_one_unit(cells, numbers, said):
 
 
 def test_words_for_a_failure_are_a_status():
-    frame = with_numbers(pd.DataFrame({"y": ["4 s", "Timeout", "OOM", "fail"]}), "y")
+    frame = with_numbers(pd.DataFrame({"y": ["4 s", "300 s (timeout)", "OOM", "fail"]}), "y")
     assert frame["status"].tolist() == ["ok", "timeout", "oom_killed", "failed"]
     assert "3 cells of 'y' are words for a failure" in said_of(frame, "y")[-1]
 

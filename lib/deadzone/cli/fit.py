@@ -32,12 +32,12 @@ from deadzone.report.sweep.analysis import analyse, explained_by_account
 from deadzone.report.sweep.terminal import in_terminal, terminal_of
 from deadzone.report.sweep.trials import Source
 from deadzone.store.tables import (
-    are_levels,
     check_no_title,
+    levels_in,
     long_table,
-    numeric_names,
     read_table,
     repeats_in,
+    turned,
 )
 from deadzone.visible import visible
 
@@ -182,6 +182,8 @@ def _read(
             f"Which column is {asked}? There are {there}. Add `--knob COL --response COL`."
         )
     response = responses[0]
+    if table.columns[0] == knob and response in [*table[knob]]:
+        return turned(table), response
     check_no_title(table, path, (knob, response))
     if wide:
         rows = long_table(table, wide, response, name)
@@ -191,11 +193,11 @@ def _read(
             err=True,
         )
         return rows, response
-    if are_levels(table.columns) and column_of(table, response) not in table:
-        levels = ",".join(numeric_names(table.columns))
+    levels = levels_in(table.columns)
+    if levels and column_of(table, response) not in table:
         raise TableError(
             "The columns are levels: make a row of each with "
-            f"`--wide '{levels}' --name KNOB --knob KNOB --response NAME`."
+            f"`--wide '{','.join(levels)}' --name KNOB --knob KNOB --response NAME`."
         )
     for pattern, columns in repeats_in(table).items():
         if response in columns:

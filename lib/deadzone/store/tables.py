@@ -22,6 +22,7 @@ from deadzone.contents import written_whole
 from deadzone.errors import FormatError, SaidAs, TableError, did_you_mean
 from deadzone.store.entering import as_numbers, entered, texts_of
 from deadzone.store.text_form import DRAWN, ROWS_LOOKED_AT, form_of, is_drawn
+from deadzone.study.quantity import level_amount
 from deadzone.study.scales import FEWEST_LEVELS, NO_LIMIT
 
 WRITABLE = (".csv", ".parquet")
@@ -147,10 +148,13 @@ def numeric_names(columns: Iterable[Any]) -> list[Any]:
     return [name for name in columns if NUMERIC.fullmatch(str(name))]
 
 
-def are_levels(columns: Collection[object]) -> bool:
-    """Whether names of columns, all or all but the first, are numbers in rising order: levels."""
-    numbers = numeric_names(columns)
-    return len(numbers) >= max(len(columns) - 1, FEWEST_LEVELS) and _rise(numbers)
+def levels_in(columns: Collection[object]) -> list[str]:
+    """Names of columns, all or all but the first, that are levels: amounts in rising order, as
+    `4` and `8` or `32 sockets` and `64 sockets`; empty where they are none."""
+    names = [str(name) for name in columns if level_amount(str(name))]
+    amounts = [amount.value for name in names if (amount := level_amount(name))]
+    rise = all(low < high for low, high in pairwise(amounts))
+    return names if rise and len(names) >= max(len(columns) - 1, FEWEST_LEVELS) else []
 
 
 def _rise(names: Iterable[object]) -> bool:
@@ -317,6 +321,13 @@ def with_numpy_types(table: pd.DataFrame) -> pd.DataFrame:
             elif not missing:
                 types[name] = "bool"
     return table.astype(types)
+
+
+def turned(table: pd.DataFrame) -> pd.DataFrame:
+    """A table whose rows are responses and whose columns are levels, with a row a level. The name
+    of the first column is that of the knob."""
+    rows = table.set_index(table.columns[0]).T.rename_axis(columns=None)
+    return rows.rename_axis(table.columns[0]).reset_index().apply(as_numbers)
 
 
 def long_table(table: pd.DataFrame, wide: str, response: str, name: str = "") -> pd.DataFrame:

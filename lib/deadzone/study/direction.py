@@ -52,11 +52,14 @@ TIME_UNITS = {unit.lower() for unit in SECONDS} - {"min", "mins", "h"} | {"milli
 TIMES = {
     "time", "latency", "latencies", "lat", "duration", "elapsed", "wall", "walltime",
     "runtime", "delay", "wait", "rtt", "ttft", "tpot", "itl", "lag", "jitter", "makespan", "stall",
-    "pause", "real", "cycles",
+    "pause", "real", "cycles", "startup", "zeit", "dauer", "latenz", "시간", "지연", "지연시간",
 }  # fmt: skip
 """Words for a time; a cycle is one of a clock."""
 
-RATES = {"throughput", "throughputs", "bandwidth", "goodput", "rate", "bw", "mips", "iops", "ts"}
+RATES = {
+    "throughput", "throughputs", "bandwidth", "goodput", "rate", "bw", "mips", "iops", "ts",
+    "nopm", "durchsatz", "처리량",
+}  # fmt: skip
 
 RATE_UNIT = re.compile(
     r"([kmgtp]?i?(b|bit)|[kmg]?(p|r|q|t|f|io|c|w|i|s|m|h|msg|req|tok)|[kmgtp]o)ps"
@@ -67,7 +70,10 @@ RATE_UNIT = re.compile(
 PERCENTILE = re.compile(r"p[1-9]\d{1,3}")
 """`p99` alone is one of a time."""
 
-GAINS = {"speed", "speedup", "accuracy", "ipc"}
+GAINS = {
+    "speed", "speedup", "accuracy", "ipc", "success", "successes", "hit", "efficiency",
+    "availability", "uptime", "recall", "precision", "bleu", "psnr", "ssim", "vmaf", "mfu", "속도",
+}  # fmt: skip
 
 WRONG = {
     "error", "errors", "err", "errs", "miss", "misses", "missed", "drop", "drops", "dropped",
@@ -87,7 +93,8 @@ SPENT = {"cost", "usd", "dollars", "joules", "energy", "allocs", "allocations", 
 
 RESOURCES = {
     "core", "cores", "cpu", "cpus", "gpu", "gpus", "thread", "worker", "node", "watt", "joule",
-    "dollar", "usd", "cycle", "clock", "server", "socket", "machine", "host", "client",
+    "dollar", "usd", "j", "w", "kwh", "cycle", "clock", "server", "socket", "machine",
+    "host", "client",
 }  # fmt: skip
 """Per one of these is not per thing that was done."""
 
@@ -135,8 +142,10 @@ def _parted(name: str) -> str:
 
 
 def words_of(name: str) -> list[str]:
-    """The words of a column's name: `errorRate` and `error_rate` are two, `%` is percent."""
-    return re.findall(r"[a-z0-9µμ]+", _parted(name).replace("%", "_percent_").lower())
+    """The words of a column's name: `errorRate` and `error_rate` are two, `%` is percent and `$`
+    usd."""
+    spelled = _parted(name).replace("%", "_percent_").replace("$", "_usd_")
+    return re.findall(r"[^\W_]+", spelled.lower())
 
 
 def kind_of(text: str) -> Kind:

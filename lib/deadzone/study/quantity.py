@@ -8,7 +8,7 @@ is refused as a size: dd takes it for 1024 and others for 1000.
 import math
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
@@ -62,6 +62,8 @@ NUMBER = r"[-+]?(?:\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+[.,]\d+|\d+\.?|\.\d+)(?:[eE][
 WITH_UNIT = re.compile(rf"({NUMBER})\s*([A-Za-zµμ%]+(?:/[A-Za-z]+)?)?")
 SPREAD = re.compile(rf"\s*\(?\s*(?:±|\+/?-)\s*({NUMBER})\s*(%|[A-Za-zµμ/]*)\s*\)?")
 
+REMARK = re.compile(r"\s*\((?!\s*(?:±|\+/?-))([^()]*)\)$")
+
 AMOUNT = re.compile(r"([-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?)\s*([A-Za-zµμ%]*)")
 """A level with a unit; a comma may stand between two numbers there."""
 
@@ -79,16 +81,20 @@ RATE = re.compile(r"(.+?)\s+(?:in|per)\s+(\d{1,9}(?:\.\d{1,9})?)\s*([a-z]+)")
 @dataclass(frozen=True)
 class Quantity:
     """A number with the unit that it is written with. is_rounded: written with `~`. spread:
-    what stands behind `±`, as a share of the value; None without."""
+    what stands behind `±`, as a share of the value; None without. remark: words in brackets behind
+    it, `102% (superlinear)`."""
 
     value: float
     unit: str = ""
     is_rounded: bool = False
     spread: float | None = None
+    remark: str = ""
 
 
 def read_quantity(text: str) -> Quantity | None:
     """The number in a cell, with its unit; None where there is none."""
+    if (found := REMARK.search(text)) and (read := read_quantity(text[: found.start()])):
+        return replace(read, remark=found[1])
     if (seconds := on_clock(text)) is not None:
         return Quantity(seconds, "s")
     if re.search("[hm]", text) and (parts := PARTS.fullmatch(text)):

@@ -47,7 +47,8 @@ def with_numbers(frame: pd.DataFrame, response: str) -> pd.DataFrame:
     if column is None or pd.api.types.is_numeric_dtype(column) or not len(column):
         return frame
     names = column.map(level_name).str.strip()
-    status = names.str.lower().map(STATUS_OF)
+    words = names.str.lower().str.replace(r".*\((.*)\)$", r"\1", regex=True)  # 300 s (timeout)
+    status = words.map(STATUS_OF)
     is_value = (names != MISSING) & ~names.str.lower().isin(NO_VALUE) & status.isna()
     read = {name: cell for name in names[is_value].unique() if (cell := read_quantity(name))}
     if not is_value.any() or set(names[is_value]) - set(read):
@@ -62,7 +63,10 @@ def with_numbers(frame: pd.DataFrame, response: str) -> pd.DataFrame:
     changed = frame.assign(**{response: names.where(is_value).map(numbers).astype(float)})
     if status.notna().any():
         changed["status"] = status.where(status.notna(), frame.get("status", "ok"))
-    changed.attrs = {**frame.attrs, READ_AS: {response: tuple(_said(response, read, status))}}
+    changed.attrs = {
+        **frame.attrs,
+        READ_AS: {response: tuple(_said(response, read, status))},
+    }
     if spreads := [own.spread for own in read.values() if own.spread]:
         changed.attrs[SPREADS] = {response: median(spreads)}
     return changed
@@ -106,6 +110,8 @@ def _said(response: str, read: Mapping[str, Quantity], status: pd.Series) -> Ite
             "that were measured once, and left aside elsewhere.",
             response=repr(response),
         )
+    if any(own.remark for own in read.values()):
+        yield _("Remarks in brackets in {response} are left out.", response=repr(response))
     if any(own.is_rounded for own in read.values()):
         yield _("Cells of {response} with ~ are rounded by hand.", response=repr(response))
     if n := int(status.notna().sum()):

@@ -140,6 +140,22 @@ def test_threads_that_may_bring_their_own_work_keep_their_setting_with_a_doubt()
     assert result.setting == 2 and "say `--role work_size`" in result.doubt
 
 
+@pytest.mark.parametrize(
+    ("knob", "response", "latencies", "is_doubted"),
+    [("Clients", "Latency (ms)", [0.030, 0.035, 0.044, 0.052, 0.115], True),
+     ("Concurrency", "p99", [0.62, 2.39, 21.7, 1063, 2962], True),
+     ("Concurrency", "p99", [2.4, 2.1, 2.3, 2.6, 5.0], False),  # the second level is better
+     ("max_connections", "Latency (ms)", [0.030, 0.035, 0.044, 0.052, 0.115], False),
+     ("Clients", "build time (s)", [3, 3.1, 3.2, 4.1, 9], False)],
+)  # fmt: skip
+def test_a_latency_that_grows_with_its_clients_is_doubted(knob, response, latencies, is_doubted):
+    table = pd.DataFrame({knob: [1, 2, 4, 8, 16], response: latencies})
+    result = examined(experiment_in(table, knob, response, None, ())).recommend()
+    assert ("asks for more" in result.doubt) == is_doubted
+    kept = experiment_in(table, knob, response, None, (), role="setting")
+    assert not examined(kept).recommend().doubt
+
+
 @pytest.mark.parametrize("factor", ["Rows", "rate", "machine"])
 def test_a_further_factor_that_is_work_is_reported_slice_by_slice(factor):
     rows = [(n, name, t * n) for n in (1000, 20000) for name, t in (("a", 2.0), ("b", 1.0))]

@@ -102,6 +102,7 @@ def test_a_run_may_go_on_until_more_is_known_and_records_the_rule(study):
     assert [b["until"]["certainty"] for b in more.batches()[-2:] if "until" in b] in ([0.99], [])
 
 
+@pytest.mark.alone("it measures how long a budget lasts")
 def test_a_budget_ends_it_and_says_what_is_open(study):
     told = Notes()
     run = sweep(study(design={"budget_s": 0.8}, trust=NO_DOUBTS), told)
@@ -141,7 +142,7 @@ def test_it_ends_when_its_trials_took_as_long_as_the_grid_or_are_twice_as_many(
 @pytest.mark.alone("it measures how long a budget lasts")
 def test_a_budget_ends_a_grid_with_a_whole_block(study):
     design = {"kind": "factorial", "replicates": 50, "warmup": 1, "budget_s": "3s"}
-    run = sweep(study(design=design))
+    run = sweep(study(design=design, trust=NO_DOUBTS))
     trials = run.trials()
     counts = trials[~trials["warmup"]]["threads"].value_counts()
     # beside neighbours a last block may take longer than expected, and is cut

@@ -16,7 +16,13 @@ import numpy as np
 
 from deadzone.analysis.finding import Suspicion, finding
 from deadzone.analysis.findings.experiment import Experiment, numbers, typical
-from deadzone.study.direction import AMOUNTS_OF_BYTES, SECOND, THINGS, words_of
+from deadzone.study.direction import (
+    AMOUNTS_OF_BYTES,
+    PERCENTILE,
+    SECOND,
+    THINGS,
+    words_of,
+)
 from deadzone.study.levels import is_number
 from deadzone.study.scales import level_name, scale_of
 
@@ -41,6 +47,9 @@ EITHER = AMOUNTS_OF_BYTES | {
 asked, for it may be a buffer."""
 
 ARITHMETIC = {"flops", "gflops", "mflops", "tflops", "kflops", "pflops"}
+
+LATENCIES = {"latency", "lat", "ttft", "tpot", "itl", "rtt", "latenz", "지연", "지연시간"}
+LONGER = 1.5
 
 LOADS = {"rps", "qps", "tps"}
 """Words that are a load by themselves."""
@@ -86,10 +95,9 @@ PARALLEL = {
     "jobs", "procs",
 }  # fmt: skip
 
-OF_EACH = PARALLEL | {
-    "thread", "worker", "clients", "client", "connections", "conns", "users", "vus", "concurrency",
-    "parallelism", "parallel", "limit",
-}  # fmt: skip
+CALLERS = {"clients", "client", "connections", "conns", "users", "vus", "concurrency"}
+
+OF_EACH = PARALLEL | CALLERS | {"thread", "worker", "parallelism", "parallel", "limit"}
 """Words for what may bring its own work, each of them."""
 
 GIVEN = {
@@ -120,11 +128,14 @@ WORK_ROLE = "work_size"
         "setting.",
         "asked_grows": "{response} grows in proportion to {knob}, as it does where {knob} is the "
         "size of the work, or each of {knob} brings its own: if so, say `--role work_size`.",
+        "asked_calls": "Each of {knob} asks for more, so {response} is least at the lowest level: "
+        "that is no setting. Fit what is done per second.",
         "asked_name": "{knob} may be the size of the work, or of a part of it that is a setting.",
     },
     mend={
         "": "--role says which it is: setting, or work_size (in a study, role: of the factor).",
         "by": "If each of its values is a choice, say `--role setting`.",
+        "asked_calls": "If {knob} is a setting of the server, say `--role setting`.",
     },
 )
 def work_size(seen: Experiment) -> Iterator[Suspicion]:
@@ -160,6 +171,8 @@ def _how(seen: Experiment) -> str:
     if (named & SETTING and not is_factor) or any(word.startswith("max") for word in words):
         if named & THINGS and _in_proportion(seen):
             return "asked_grows"
+        if named <= CALLERS | {"n", "number", "concurrent"} and _waits_longer(seen):
+            return "asked_calls"
         is_own = named & OF_EACH and seen.kind == "time" and _in_proportion(seen, 2)
         return "asked_grows" if is_own else ""
     if named & THINGS or (named & DATA and named & SIZES) or is_factor:
@@ -213,6 +226,15 @@ def _capacity(seen: Experiment) -> dict[str, Any]:
         for name, i in (("repeated", first - 1), ("first", first))
     }
     return {**at, "capacity": float(f"{capacity:.2g}")}
+
+
+def _waits_longer(seen: Experiment) -> bool:
+    """Whether the response is a latency, least at the first level and LONGER at the last."""
+    words = set(words_of(seen.response))
+    if seen.goal != "min" or not (words & LATENCIES or any(map(PERCENTILE.fullmatch, words))):
+        return False
+    value = typical(seen, seen.sound, numbers(seen.sound, seen.response))
+    return bool(value[0] <= np.nanmin(value) and value[-1] >= LONGER * value[0])
 
 
 def _in_proportion(seen: Experiment, least: int = 3) -> bool:

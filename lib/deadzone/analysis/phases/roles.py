@@ -46,8 +46,12 @@ def check_column(frame: pd.DataFrame, column: Hashable) -> None:
     count = [*frame.columns].count(column)
     if count == 0:
         known = [str(name) for name in frame.columns]
+        parts = str(column).split(",")
+        hint = did_you_mean(str(column), known)
+        if len(parts) > 1 and {*parts} <= {*known}:
+            hint = f" Give each by itself: `{' '.join(f'--by {part}' for part in parts)}`."
         seen = (
-            f"The table has no column {column!r}.{did_you_mean(str(column), known)}"
+            f"The table has no column {column!r}.{hint}"
             if column
             else "Say which column is the knob and which the response."
         )

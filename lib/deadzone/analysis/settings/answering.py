@@ -320,7 +320,7 @@ def answer(
         on_curve=False,
         estimable=bool(np.bincount(cell).max() > 1),
     )
-    if spread:
+    if spread or own["estimable"].any():  # else how neighbours differ is all that tells
         own["own_error"] = np.maximum(own["own_error"], own["noise"] / np.sqrt(own["n"]))
     models: dict[tuple[Any, ...], PhaseModel] = {}
     freedoms: list[float] = []

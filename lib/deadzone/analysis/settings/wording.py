@@ -62,7 +62,8 @@ def _left_out(answer: Answer, advice: Recommendation, cores: float | None) -> pd
 
 def _row(answer: Answer, advice: Recommendation, row: Mapping[Hashable, Any]) -> dict[str, str]:
     label, sure = axis_label(answer.candidates.response), {"certainty": advice.confidence}
-    half = (float(row["high"]) - float(row["low"])) / 2
+    # Of a single noisy trial the half is many times the estimate, which keeps two digits.
+    half = min((float(row["high"]) - float(row["low"])) / 2, abs(float(row["estimate"])) or np.inf)
     estimate, low, high = (number(float(row[name]), half) for name in ("estimate", "low", "high"))
     spread = N_("{value} ({low} to {high})", context="estimate")
     if "left_out" in row:
