@@ -42,15 +42,15 @@ def is_in_command() -> bool:
     return COMMAND_VARIABLE in os.environ
 
 
-def resume_option(run_id: str = "", is_changed: bool = False) -> str:
+def resume_option(run_id: str = "", is_changed: bool = False, command: str = "") -> str:
     """What makes a sweep go on, as its caller writes it: an option of the command, or an argument
     of `dz.sweep`.
 
     run_id: of the run; empty where it is not known. is_changed: although others changed what is
-    measured.
+    measured. command: what the option is typed behind, where that is all the line.
     """
     if is_in_command():
-        option, ending = f"--resume {run_id}".rstrip(), " -p target.on_change continue"
+        option, ending = f"{command}--resume {run_id}".rstrip(), " -p target.on_change continue"
     else:
         option = f"resume={run_id!r}" if run_id else "resume="
         ending = ", overrides={'target.on_change': 'continue'}"
@@ -85,6 +85,12 @@ class StudyError(DeadzoneError):
     """A study file is missing, unreadable or wrong."""
 
     way_out = "`deadzone schema` prints the keys of a study."
+
+
+class LineError(StudyError):
+    """What was typed after `deadzone try` makes no study."""
+
+    way_out = "`deadzone try --help` lists the options."
 
 
 class TableError(DeadzoneError):

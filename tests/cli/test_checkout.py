@@ -96,5 +96,6 @@ def test_an_interrupted_comparison_leaves_no_worktree(repository):
         assert process.poll() is None
     time.sleep(0.5)
     process.send_signal(signal.SIGINT)
-    process.communicate(timeout=30)
+    said = process.communicate(timeout=30)[1]
     assert process.returncode == 130 and is_tidy(repository)
+    assert "trials are kept in" in said and "resume" not in said

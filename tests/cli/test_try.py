@@ -1,6 +1,7 @@
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
 
@@ -71,6 +72,31 @@ def test_the_saved_study_is_commented_and_is_the_study_that_ran(deadzone_try, tm
     assert saved["factors"]["n"] == ran["factors"]["n"]["levels"]
 
 
+def test_an_interrupted_line_goes_on_without_being_typed_again(deadzone_try, tmp_path):
+    line = ("-L", "n", "1,2,3", "-r", "2", *BUSY, "--", "sleep", "0.1{n}")
+    process = subprocess.Popen(
+        (sys.executable, "-m", "deadzone.cli.main", "try", *line), cwd=tmp_path, text=True,
+        env={name: text for name, text in os.environ.items() if name != "DEADZONE_HOME"},
+        stdin=subprocess.DEVNULL, stderr=subprocess.PIPE,
+    )  # fmt: skip
+    assert process.stderr is not None
+    while "trial 1 of" not in process.stderr.readline():
+        assert process.poll() is None
+    while not [*tmp_path.rglob("trials.jsonl")]:
+        assert process.poll() is None
+    process.send_signal(signal.SIGINT)
+    said = process.communicate(timeout=30)[1]
+    run = re.search(r"go on with `deadzone try --resume (\S+)`", said)[1]
+    found = json.loads(
+        deadzone_try("--resume", "latest", "--json", "--report", or_else=EXIT_FINDING).stdout
+    )
+    assert found["run_id"] == run and found["models"][0]["n_trials"] == 6
+    [published] = (tmp_path / "deadzone" / "reports" / "sleep-n").glob("*/index.html")
+    page = published.read_text()
+    assert "<code>deadzone try -L n 1,2,3 -r 2 --foreign-cpu 64 -- sleep" in page
+    assert "deadzone run" not in page
+
+
 def test_output_of_a_known_program_needs_no_expression(deadzone_try):
     script = "echo 'transaction type: x'; echo 'latency average = {n} ms'; echo 'tps = {n}1.5'"
     said = deadzone_try(*BUSY, "-L", "n", "1,2,3", "-r", "2", "-w", "0", "--output", "pgbench", "--response", "achieved_rate",  # noqa: E501
@@ -87,11 +113,15 @@ def test_output_of_a_known_program_needs_no_expression(deadzone_try):
      (("-L", "n", "1,2", "--output", "pgbanch", "--", "true", "{n}"), "Did you mean `pgbench`?"),
      (("-L", "n", "1,2", "--response", "tqs = (.*)", "--", *PRINTS), "numbers stand in 'tps ="),
      (("-L", "n", "1,2", "--response", "lps", "--", "true", "{n}"),
-      "response.name is 'lps', which no trial measures"),
+      "--response is 'lps', which no trial measures"),
      (("-L", "n", "1,2", "--response", "tps = .*", "--", *PRINTS),
       "is none: put its number in parentheses"),
      (("-L", "n", "1,2", "-r", "0", "--", "true", "{n}"), "'-r' / '--runs': 0 is not"),
-     (("--cpu-limit", "0,1", "--", "true"), "factors.cpu_limit[0] is '0'")],
+     (("--cpu-limit", "0,1", "--", "true"), "--cpu-limit is '0'"),
+     (("-L", "n", "1,2", "--prepare", "slep", "--", "true", "{n}"), "--prepare: the program"),
+     (("-L", "n", "1,2", "--timeout", "0", "--", "true", "{n}"), "--timeout is 0.0; it must be"),
+     (("-L", "n", "1,2", "--claim", "n 3 is best", "--", "true", "{n}"), "--claim names n 3"),
+     (("-r", "2", "--resume", "latest"), "Missing argument '-- COMMAND")],
 )  # fmt: skip
 def test_mistakes_are_said_in_a_sentence_with_exit_code_2(tried, line, said):
     ended = tried(*line)

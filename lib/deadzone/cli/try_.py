@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import click
+from click.core import ParameterSource
 
 from deadzone import places
 from deadzone.cli.claims import (
@@ -24,23 +25,32 @@ from deadzone.cli.options import (
 )
 from deadzone.cli.parameters import measuring_options
 from deadzone.cli.sweep import print_rehearsal
-from deadzone.errors import EXIT_FINDING, SaidAs, StudyError, WorkloadError
+from deadzone.errors import (
+    EXIT_FINDING,
+    LineError,
+    SaidAs,
+    StoreError,
+    StudyError,
+    WorkloadError,
+)
 from deadzone.language.messages import _
 from deadzone.run.sweep.progress import Progress, progress_on
+from deadzone.store.command_lines import TRY_LINE_FILE, command_line, is_try
 from deadzone.store.provenance import usable_cores
 from deadzone.store.run import RunFolder
 from deadzone.study.design import levels_of
 from deadzone.study.levels import format_level
 from deadzone.study.loading import parse_study
+from deadzone.study.masking import MASK, masked
 from deadzone.study.plan import Plan
-from deadzone.study.trying import study_of_line, study_text
+from deadzone.study.trying import OPTIONS, in_words_of_line, study_of_line, study_text
 from deadzone.visible import visible
 
 
 @click.command(
     "try", context_settings={"ignore_unknown_options": False, "allow_interspersed_args": False}
 )
-@click.argument("command_line", nargs=-1, required=True, metavar="-- COMMAND [ARGUMENT]...")
+@click.argument("command_line", nargs=-1, metavar="-- COMMAND [ARGUMENT]...")
 @click.option("-L", "--parameter-list", "lists", nargs=2, multiple=True, metavar="NAME LEVELS",
               help="Levels of a parameter: 1,2,4 or a range 1..32, of which 8 to 12 are chosen.")  # fmt: skip  # noqa: E501
 @click.option("-P", "--parameter-scan", "scans", nargs=3, multiple=True, metavar="NAME FIRST LAST",
@@ -112,15 +122,29 @@ def command(**given: Any) -> None:
     deadzone try --cpu-limit 0.25..2 -r 5 -w 1 -- ./render scene
     deadzone try -L clients 1..32 --output pgbench --response achieved_rate --goal max -- pgbench -S -c {clients} bench
     """  # noqa: E501
+    try:
+        _measure(given, given["quiet"] or given["as_json"])
+    except (StudyError, WorkloadError) as error:
+        raise LineError(*(in_words_of_line(str(text)) for text in error.args)) from error
+
+
+def _measure(given: dict[str, Any], quiet: bool) -> None:
+    """Measure what the line asks for, or say what it would."""
     from deadzone.run.sweep.opening import planned
     from deadzone.verbs.sweeping import measure
 
     given["at"] = places_asked(given)
-    quiet = given["quiet"] or given["as_json"]
-    document = study_of_line(given["command_line"], given, usable_cores())
-    plan = planned(parse_study(document, ""), Path.cwd())
-    if path := given["save"]:
-        _save(path, document, quiet)
+    runs, resume = places.runs_folder(), given["resume"]
+    if given["command_line"]:
+        document = study_of_line(given["command_line"], given, usable_cores())
+        plan = planned(parse_study(document, ""), Path.cwd())
+        resume = f"{plan.study.study}/latest" if resume == "latest" else resume
+        run = RunFolder.find(runs, resume) if resume else None
+        if path := given["save"]:
+            _save(path, document, quiet)
+    else:
+        run = _without_its_line(runs, resume)
+        plan = planned(run.study(), Path.cwd())
     if not quiet:
         _print_plan(plan)
     if given["dry_run"] or given["rehearse"]:
@@ -129,18 +153,35 @@ def command(**given: Any) -> None:
         if given["rehearse"]:
             print_rehearsal(plan, given["as_json"])
         return
-    runs = places.runs_folder()
-    run = (
-        RunFolder.find(runs, given["resume"])
-        if given["resume"]
-        else RunFolder.create(runs, plan.study)
-    )
+    beside = {TRY_LINE_FILE: f"{masked(_line())}\n"}
+    run = run or RunFolder.create(runs, plan.study, beside=beside)
     progress = Progress() if quiet else progress_on()
-    try:
-        measure(plan, run, progress if given["yes"] or quiet else _Asking(progress))
-    except WorkloadError as error:
-        raise StudyError(str(error)) from error
+    measure(plan, run, progress if given["yes"] or quiet else _Asking(progress))
     _print_result(run, given)
+
+
+def _without_its_line(runs: Path, name: str | None) -> RunFolder:
+    """The run to go on with, whose study says what its line did.
+
+    Raises click.UsageError where a command is missing, StoreError for a run that needs its line.
+    """
+    typed = click.get_current_context().get_parameter_source
+    asked = [option for option in OPTIONS if typed(option) is ParameterSource.COMMANDLINE]
+    if not name or asked:
+        raise click.UsageError("Missing argument '-- COMMAND [ARGUMENT]...'.")
+    run = RunFolder.find(runs, name)
+    line = command_line(run)
+    if not is_try(run) or MASK in line:
+        raise StoreError(
+            f"Run {run.run_id} goes on with its whole line, `{line or 'deadzone try ...'}`, and "
+            f"`--resume {run.run_id}`."
+        )
+    return run
+
+
+def _line() -> str:
+    """The line as it was typed."""
+    return shlex.join(["deadzone", *sys.argv[1:]]).replace("\n", " ")
 
 
 def _save(path: Path, document: dict[str, Any], quiet: bool) -> None:
@@ -148,9 +189,8 @@ def _save(path: Path, document: dict[str, Any], quiet: bool) -> None:
     folder = os.path.relpath(Path.cwd(), path.resolve().parent)
     if folder != ".":
         document = {**document, "workload": {**document["workload"], "cwd": folder}}
-    line = shlex.join(["deadzone", *sys.argv[1:]]).replace("\n", " ")
     with SaidAs(StudyError, f"{path}: the study file cannot be written"):
-        path.write_text(study_text(document, line, str(path)), encoding="utf-8")
+        path.write_text(study_text(document, _line(), str(path)), encoding="utf-8")
     if not quiet:
         click.echo(
             f"The study file is {path}; deadzone run {path} does the same and publishes the report."

@@ -88,9 +88,6 @@ plan did."""
 CLAIMS_FILE = "claims.yaml"
 """Claims that were made after the run was measured; those made before it stand in its study."""
 
-STUDY_NAME_FILE = "study-name.txt"
-"""What the study is called by on the command line: its name, or the path of its file."""
-
 
 def new_run_id() -> str:
     """An id that sorts by time and that two runs started in one second do not share."""
@@ -188,14 +185,6 @@ class RunFolder:
                 return _parsed(text_of(path), str(path), is_stored=True)
         except StudyError as error:
             raise StoreError(f"{error} The run's study was changed by something else.") from None
-
-    def study_name(self) -> str:
-        """What to call the study by on the command line; runs of before this was kept know its name
-        alone."""
-        try:
-            return text_of(self.folder / STUDY_NAME_FILE).strip()
-        except (OSError, UnicodeDecodeError):
-            return self.study().study
 
     def overrides(self) -> dict[str, Any]:
         """What the command line changed of the study file when the run started, by name or key

@@ -52,6 +52,28 @@ OPTIONS = (
 typed, sentences are claims, and at is where single levels of the first parameter lie."""
 
 
+IN_A_LINE = {
+    r"`?workload\.argv`?": "the command",
+    r"workload\.(setup|prepare|cleanup|output)": r"--\1",
+    r"(workload\.)?responses?\.(?!goal)[\w.]*\w": "--response",
+    r"response\.goal": "--goal",
+    r"design\.replicates": "--runs",
+    r"design\.(until\.)?(warmup|timeout|budget|resolution)(_s)?": r"--\2",
+    r"trust\.max_foreign_cpu": "--foreign-cpu",
+    r"factors\.(cpu|memory)_limit(\[\d+\])?": r"--\1-limit",
+    r"factors\.(\w+)(\.levels)?(\[\d+\])?": r"-L \1",
+    r"(claim|belongs)s?\[\d+\]": r"--\1",
+}
+"""What was typed where a message about a study names a key; the first that fits."""
+
+
+def in_words_of_line(text: str) -> str:
+    """A message about a study, with the options that were typed in place of its keys."""
+    for key, option in IN_A_LINE.items():
+        text = re.sub(rf"\b{key}" if key[0] != "`" else key, option, text)
+    return text[:1].upper() + text[1:]
+
+
 def study_of_line(command: Sequence[str], asked: Mapping[str, Any], cores: int) -> dict[str, Any]:
     """The study of one line as a document. command: program and arguments, or one text. asked: see
     OPTIONS. cores: of this machine.

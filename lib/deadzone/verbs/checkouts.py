@@ -15,7 +15,7 @@ from typing import Any
 
 from deadzone.analysis.compare.page import Comparison, change_text
 from deadzone.analysis.phases.quantities import plain_name
-from deadzone.errors import CompareError, DeadzoneError, FindingError, SaidAs
+from deadzone.errors import CompareError, FindingError, SaidAs
 from deadzone.language.messages import _, join
 from deadzone.run.targets.interrupts import undisturbed
 from deadzone.store.programs import answer_of
@@ -74,11 +74,7 @@ def compare_checkouts(
             "response": {"name": "wall_s", "unit": "s"},
             "accept": {"knob_not_used": "The commits may be alike."},
         }
-        try:
-            run = sweep(study)
-        except DeadzoneError as error:
-            error.args = error.args[:1]  # the rest says how to go on, without the worktrees
-            raise
+        run = sweep(study)
     trials = run.trials.drop(columns="checkout")
     a, b, again = (trials[run.trials["checkout"] == place] for place in (A, B, AGAIN))
     result = compare(a, b, *what, names=(names[0], names[1]), **limits)

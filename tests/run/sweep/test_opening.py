@@ -5,6 +5,7 @@ import yaml
 
 from deadzone.errors import StoreError, StudyError
 from deadzone.run.sweep.opening import open_run
+from deadzone.store.command_lines import command_line
 
 
 def test_a_new_run_keeps_what_the_command_line_changed(write_study, home):
@@ -78,12 +79,12 @@ def test_a_run_knows_what_its_study_is_called_on_the_command_line(write_study, h
     inside.write_text(write_study().read_text())
     outside = tmp_path / "mine.yaml"
     outside.write_text(inside.read_text())
-    assert open_run("probe").run.study_name() == "probe"
-    assert open_run(str(inside)).run.study_name() == "elsewhere/mine.yaml"
-    assert open_run(str(outside)).run.study_name() == str(outside)
+    for asked, name in (("probe", "probe"), (inside, "elsewhere/mine.yaml"), (outside, outside)):
+        run = open_run(str(asked), {"replicates": 3}).run
+        assert command_line(run) == f"deadzone run {name} -p replicates 3"
 
 
-def test_a_run_of_before_that_was_kept_is_called_by_its_study(write_study):
+def test_a_run_whose_study_python_wrote_has_no_line(write_study):
     run = open_run(str(write_study())).run
     (run.folder / "study-name.txt").unlink()
-    assert run.study_name() == "probe"
+    assert command_line(run) == ""

@@ -1,6 +1,5 @@
 """The sentences of a report, made from the numbers, each with what it rests on."""
 
-import shlex
 from typing import Any
 
 from deadzone.analysis.mechanisms.explaining import limits, no_cause, sentences
@@ -19,6 +18,7 @@ from deadzone.report.document.display import (
 )
 from deadzone.report.sweep.analysis import Analysis, Slice
 from deadzone.report.sweep.trials import Source
+from deadzone.store.command_lines import command_line
 from deadzone.store.run import RunFolder
 
 RAW = Evidence("trials.parquet")
@@ -162,12 +162,6 @@ def reproduce(source: Source) -> CommandBlock:
             f"{source.goal}{sliced}"
         ]
     else:
-        changed = [
-            part for name, value in source.overrides.items() for part in ("-p", name, str(value))
-        ]
-        name = RunFolder(source.folder).study_name() if source.folder else source.name
-        lines = [
-            shlex.join(("deadzone", "run", name, *changed)),
-            f"deadzone report {source.run_id}",
-        ]
+        line = command_line(RunFolder(source.folder)) if source.folder else ""
+        lines = [*filter(None, [line]), f"deadzone report {source.run_id}"]
     return CommandBlock(tuple(lines), id=REPRODUCE)

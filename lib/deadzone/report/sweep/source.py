@@ -17,6 +17,7 @@ from deadzone.analysis.trial_columns import is_other, measured, well
 from deadzone.errors import DeadzoneError, TableError, is_in_command, resume_option
 from deadzone.language.messages import N_, Message, _, ngettext, say
 from deadzone.report.sweep.trials import Source, analysed_trials
+from deadzone.store.command_lines import way_on
 from deadzone.store.reference import load_reference
 from deadzone.store.run import RunFolder, list_runs
 from deadzone.store.tables import read_table
@@ -133,7 +134,7 @@ def _of_run(run: RunFolder, knob: str, response: str, goal: str, by: tuple[str, 
     doubts = [
         *_of_limits(study, trials, run.provenance()),
         *_untrusted_levels(trials, knob),
-        *_missing(study, trials, knob),
+        *_missing(study, trials, knob, way_on(run) or resume_option(run.run_id)),
     ]
     capped = int(trials["limited_by"].eq(GENERATOR).sum()) if "limited_by" in trials else 0
     if capped:  # capacities are larger than what was found, where the load could not be made
@@ -165,7 +166,6 @@ def _of_run(run: RunFolder, knob: str, response: str, goal: str, by: tuple[str, 
         study=study,
         run_id=run.run_id,
         provenance=run.provenance(),
-        overrides=run.overrides(),
         doubts=tuple(doubts),
         folder=run.folder,
     )
@@ -227,8 +227,9 @@ def _untrusted_levels(trials: pd.DataFrame, knob: str) -> list[Message]:
     ]
 
 
-def _missing(study: Study, trials: pd.DataFrame, knob: str) -> list[Message]:
-    """Levels that the study planned and no trial of which ended well, with what became of them."""
+def _missing(study: Study, trials: pd.DataFrame, knob: str, resume: str) -> list[Message]:
+    """Levels that the study planned and no trial of which ended well, with what became of them.
+    resume: what makes the run go on."""
     from deadzone.study.design import treatments
 
     try:
@@ -262,7 +263,7 @@ def _missing(study: Study, trials: pd.DataFrame, knob: str) -> list[Message]:
             n=len(which),
             levels=listing(which),
             knob=plain_name(knob),
-            resume=resume_option(),
+            resume=resume,
             **counts,
         )
         for text, which in missing.items()

@@ -20,7 +20,7 @@ class Source(Experiment):
     """An experiment with its circumstances.
 
     how: the knob and the response are written, see `deadzone.analysis.settings.answering.answer`.
-    study, provenance, overrides: of a run; None and empty for a plain table. doubts: what a reader
+    study, provenance: of a run; None and empty for a plain table. doubts: what a reader
     must know before anything else. folder: of the run, None for a plain table. barred: levels of
     the knob that fail too often to be analysed.
     """
@@ -32,7 +32,6 @@ class Source(Experiment):
     study: "Study | None" = None
     run_id: str | None = None
     provenance: dict[str, Any] = field(default_factory=dict)
-    overrides: dict[str, Any] = field(default_factory=dict)
     doubts: tuple[str, ...] = ()
     folder: Path | None = None
     barred: tuple[Any, ...] = ()

@@ -9,8 +9,9 @@ from typing import Any
 from deadzone import packs, places
 from deadzone.errors import ReportError, StoreError, StudyError
 from deadzone.run.sweep.running import measuring_of
+from deadzone.store.command_lines import STUDY_NAME_FILE
 from deadzone.store.provenance import usable_cores
-from deadzone.store.run import OVERRIDES_FILE, STUDY_NAME_FILE, RunFolder
+from deadzone.store.run import OVERRIDES_FILE, RunFolder
 from deadzone.store.table import SHARED
 from deadzone.study.claims import check_claims
 from deadzone.study.design import levels_of, resolve

@@ -31,6 +31,7 @@ from deadzone.run.targets.interrupts import interrupts_later
 from deadzone.run.targets.registry import take_back
 from deadzone.run.trust import HARMLESS, NeighbourEffect, doubts, foreign_cpu
 from deadzone.run.workloads.base import Outcome
+from deadzone.store.command_lines import way_on
 from deadzone.store.provenance import IDENTITY, workload_changes
 from deadzone.store.run import LOGS, RunFolder, finished_trials
 from deadzone.store.table import OTHER_WORKLOAD
@@ -179,7 +180,7 @@ def _keep(run: RunFolder, plan: Plan, n_planned: int) -> str:
         return f"All {done} trials are measured and kept in {run.folder}; {report} publishes them."
     kept = f"{done} of {n_planned} trials are kept in {run.folder}"
     if any(record["status"] == "ok" for record in records) or not records:
-        return f"{kept}; go on with {resume_option(run.run_id)}."
+        return f"{kept}; go on with {on}." if (on := way_on(run)) else f"{kept}."
     return f"{kept}, none of which ended well; fix the cause, then start a new run."
 
 

@@ -98,7 +98,7 @@ class CommandWorkload(Workload):
             if self._cwd and not self._cwd.is_dir():
                 raise WorkloadError(f"workload.cwd: {self._cwd} is no folder.")
             if not placeholders(program):
-                self._require(program)
+                self._require("argv", program)
         self._inputs = scratch / INPUTS
         if self._place.identity:
             self._set_up(scratch)
@@ -181,18 +181,19 @@ class CommandWorkload(Workload):
                 self._place.run(argv, self._cwd, UNMEASURED_TIMEOUT_S)
         return self._place.left.end() if self._place.is_here else ""
 
-    def _require(self, program: str) -> None:
-        """Raise WorkloadError unless the program can be started from the working folder."""
+    def _require(self, key: str, program: str) -> None:
+        """Raise WorkloadError unless the program can be started from the working folder. key:
+        that names it."""
         if not self._place.has_program(program, self._cwd):
             where = "here" if self._place.is_here else "in the container"
             raise WorkloadError(
-                f"workload.argv: the program {program!r} is not installed {where}, or may not be "
-                f"run. Install it, or write its path in `workload.argv`."
+                f"workload.{key}: the program {program!r} is not installed {where}, or may not be "
+                f"run. Install it, or write its path in `workload.{key}`."
             )
 
     def _run_unmeasured(self, key: str, argv: tuple[str, ...], values: Mapping[str, Level]) -> None:
         filled = tuple(fill(argument, values) for argument in argv)
-        self._require(filled[0])
+        self._require(key, filled[0])
         run_unmeasured(self._place, f"workload.{key}", filled, self._cwd)
 
 

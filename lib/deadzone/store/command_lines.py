@@ -1,0 +1,38 @@
+"""The line that measures a run again, and the one by which it goes on."""
+
+import shlex
+from contextlib import suppress
+
+from deadzone.contents import text_of
+from deadzone.errors import is_in_command, resume_option
+from deadzone.store.run import RunFolder
+
+STUDY_NAME_FILE = "study-name.txt"
+"""What the study is called by on the command line: its name, or the path of its file."""
+
+TRY_LINE_FILE = "try-line.txt"
+"""The whole line of a `deadzone try`, with secrets masked."""
+
+
+def command_line(run: RunFolder) -> str:
+    """The line that measures the run again; empty where none does, for Python wrote its study."""
+    missing = (OSError, UnicodeDecodeError)
+    with suppress(*missing):
+        return text_of(run.folder / TRY_LINE_FILE).strip()
+    with suppress(*missing):
+        name = text_of(run.folder / STUDY_NAME_FILE).strip()
+        changed = (word for key, value in run.overrides().items() for word in ("-p", key, value))
+        return shlex.join(("deadzone", "run", name, *map(str, changed)))
+    return ""
+
+
+def is_try(run: RunFolder) -> bool:
+    """Whether `deadzone try` made the run, which then goes on without its line."""
+    return (run.folder / TRY_LINE_FILE).exists()
+
+
+def way_on(run: RunFolder) -> str:
+    """What makes the run go on, to be typed; empty where nothing does."""
+    if is_in_command() and not command_line(run):
+        return ""
+    return resume_option(run.run_id, command="deadzone try " if is_try(run) else "")
