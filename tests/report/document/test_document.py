@@ -63,6 +63,18 @@ def test_guidance_stays_in_the_notebook_and_other_outputs_are_kept_plainly():
     assert other == Printed("repr", "<b>bold</b>")
 
 
+def test_the_heading_of_cells_that_show_nothing_stands_over_no_other_section():
+    empty = v4.new_code_cell("", outputs=[])
+    cells = [
+        *(v4.new_markdown_cell("# A title"), empty),
+        *(v4.new_markdown_cell("## Nothing\n\nWhat is missing."), empty),
+        v4.new_markdown_cell("What is there.", metadata={"tags": ["notebook-only"]}),
+        shown(Prose((), heading="Exceptions"), Prose(("One.",))),
+    ]
+    html = page(document_of(v4.new_notebook(cells=cells)))
+    assert "Exceptions" in html and "Nothing" not in html
+
+
 def test_a_failed_cell_makes_no_document():
     error = v4.new_output("error", ename="ValueError", evalue="no", traceback=[])
     cell = v4.new_code_cell("", outputs=[error])

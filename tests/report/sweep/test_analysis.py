@@ -99,7 +99,7 @@ def test_a_run_without_any_sound_trial_says_so_instead_of_a_verdict(analysed):
     assert report.analysis.advice is None
     assert "No phases could be fitted" in report.title().verdict
     assert "does not support a recommendation" in said([report.verdict()])
-    assert "no phases to show" in said(report.phases())
+    assert report.phases() == []
     assert report.figures() == []
     (failures,) = [block for block in report.exceptions() if getattr(block, "id", "") == "failures"]
     assert failures.frame.shape[0] == 8
@@ -109,13 +109,37 @@ def test_a_run_without_any_sound_trial_says_so_instead_of_a_verdict(analysed):
 
 def test_an_untrusted_run_stops_and_says_what_its_trials_would_show(analysed):
     report = analysed(untrusted())
-    assert "0 of 8 levels have a trial that can be trusted" in report.title().doubts[0]
+    told = [*report.title().doubts, said([report.verdict()]), said(report.phases())]
+    assert " ".join(told).count("0 of 8 levels have a trial that can be trusted") == 1
     assert report.analysis.is_spoilt and "Without trust: " in said([report.verdict()])
     assert analyse(report.analysis.source, anyway=True).advice.setting is not None
     [disturbed] = [block for block in report.exceptions() if isinstance(block, Table)]
     assert "32 attempts were disturbed from outside" in disturbed.caption
-    but_one = analysed(untrusted(but=1), run_id="run-2").title().doubts[0]
+    but_one = said([analysed(untrusted(but=1), run_id="run-2").verdict()])
     assert "1 of 8 levels have a trial that can be trusted" in but_one
+
+
+def test_a_verdict_that_is_doubtful_is_not_shown_as_a_good_one(analysed):
+    assert analysed().verdict().style == "verdict"
+    report = analysed(lambda line: {**line, "wall_s": line["wall_s"] / 500}, run_id="run-2")
+    assert "that is doubtful" in said([report.verdict()])
+    assert report.verdict().style == "warnings"
+
+
+def test_a_trial_that_is_not_trusted_is_drawn_wherever_it_lies(analysed, monkeypatch):
+    def far(line):
+        is_far = line["trial"] == 3
+        return {**line, "trusted": not is_far, "wall_s": line["wall_s"] * (9 if is_far else 1)}
+
+    limits, scatter = [], Figure.of
+    monkeypatch.setattr(
+        Figure, "of", lambda drawing, *given, **how: (
+            limits.append(drawing.axes[0].get_ylim()), scatter(drawing, *given, **how))[1],
+    )  # fmt: skip
+    report = analysed(far)
+    report.figures()
+    source = report.analysis.source
+    assert limits[0][1] > source.untrusted[source.response].max()
 
 
 def test_a_limit_above_the_machines_cores_is_never_recommended(analysed):

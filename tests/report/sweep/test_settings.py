@@ -1,4 +1,5 @@
 import pandas as pd
+from matplotlib.axes import Axes
 
 from deadzone.language.messages import speaking
 from deadzone.report.document.display import Figure, Table
@@ -53,6 +54,54 @@ def test_a_level_apart_is_in_a_figure_of_its_own_beside_the_curve(tmp_path):
     assert report.treatments()[0].frame.iloc[:, 0].tolist() == [
         f"depth {d}" for d in (0, 1, 2, 4, 8)
     ]
+
+
+def test_trials_are_drawn_at_their_setting_where_one_in_the_middle_is_barred(tmp_path, monkeypatch):
+    rows = [
+        (depth, wall * (1 + i / 100), "timeout" if depth == 2 and i % 2 else "ok")
+        for depth, wall in ((0, 4), (1, 8), (2, 9), (4, 2), (8, 1))
+        for i in range(8)
+    ]
+    report = report_of(tmp_path, rows, ["depth", "wall_s", "status"], knob="depth")
+    points, scatter, errorbar = {}, Axes.scatter, Axes.errorbar
+
+    def drawn(self, x, y, *given, **how):
+        points.update({round(float(at)): [*x] for at in y[:1]} if len(x) == 8 else {})
+        return scatter(self, x, y, *given, **how)
+
+    estimates = {}
+
+    def estimated(self, x, y, *given, **how):
+        estimates.update({y: x} if isinstance(y, int) else {})
+        return errorbar(self, x, y, *given, **how)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Axes, "scatter", drawn)
+        patched.setattr(Axes, "errorbar", estimated)
+        [*_, settings] = report.figures()
+    assert [*report.analysis.advice.table["setting"]] == [0, 1, 4, 8]
+    assert settings.id == "settings-figure" and sorted(estimates) == [0, 1, 2, 3]
+    for row, estimate in estimates.items():
+        assert min(points[row]) <= estimate <= max(points[row])
+
+
+def test_a_rate_in_bytes_is_said_in_gigabytes_everywhere(tmp_path, monkeypatch):
+    rows = [(n, 4e9 * min(n, 3) * noise) for n in (1, 2, 3, 4) for noise in (0.99, 1, 1.01)]
+    path = tmp_path / "trials.csv"
+    pd.DataFrame(rows, columns=["n", "throughput_bytes_s"]).to_csv(path, index=False)
+    report = SweepReport(
+        analyse(load_source(table=str(path), knob="n", response="throughput_bytes_s"))
+    )
+    assert "Set n 3: 12.0 GB/s" in report.title().verdict
+    frame = report.treatments()[0].frame
+    assert "throughput (GB/s)" in frame.columns[2] and frame.iloc[0, 2].startswith("4.0")
+    drawn, of = [], Figure.of
+    keep = lambda drawing, *given, **how: (drawn.append(drawing), of(drawing, *given, **how))[1]  # noqa: E731
+    monkeypatch.setattr(Figure, "of", keep)
+    report.figures()
+    [ax] = drawn[0].axes
+    assert ax.get_ylabel() == "throughput (GB/s)"
+    assert {tick.get_text() for tick in ax.get_yticklabels()} >= {"4", "12"}
 
 
 def test_words_beside_a_knob_have_a_curve_each_and_one_is_recommended(tmp_path):

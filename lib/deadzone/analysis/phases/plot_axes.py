@@ -71,12 +71,13 @@ def labels_of_levels(ax: Axes) -> dict[float, str]:
     return dict(zip(map(float, places), formatter.seq, strict=True))
 
 
-def plain_values(ax: Axes) -> None:
-    """Plain numbers on the y axis, and enough of them where it is logarithmic."""
+def plain_values(ax: Axes, size: float = 1.0) -> None:
+    """Plain numbers on the y axis, and enough of them where it is logarithmic. size: how many of
+    the axis' unit make the one that the label names."""
     from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter, NullLocator
 
     ax.tick_params(axis="y", labelsize=TICK_FONT_SIZE)
-    ax.yaxis.set_major_formatter(FuncFormatter(lambda value, _: exact(value)))
+    ax.yaxis.set_major_formatter(FuncFormatter(lambda value, _: exact(value / size)))
     if ax.get_yscale() != "log":
         return
     low, high = ax.get_ylim()

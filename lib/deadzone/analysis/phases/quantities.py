@@ -20,6 +20,7 @@ from deadzone.study.levels import NONE
 _UNITS = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
 KNOB_UNITS: dict[str, str] = _UNITS["knobs"]
 SUFFIX_UNITS: dict[str, str] = _UNITS["endings"]
+DECIMAL_UNITS = ((1e12, "TB/s"), (1e9, "GB/s"), (1e6, "MB/s"), (1e3, "kB/s"))
 BINARY_UNITS = ((2**30, "GiB"), (2**20, "MiB"), (2**10, "KiB"))
 
 
@@ -60,9 +61,10 @@ def plain_name(column: str) -> str:
     return (bare if bare.isupper() else bare.replace("_", " ").strip()) or column
 
 
-def axis_label(column: str) -> str:
-    """A column as an axis label: its name in words and its unit in parentheses."""
-    unit, name = unit_name(column), plain_name(column)
+def axis_label(column: str, largest: float = 0) -> str:
+    """A column as an axis label: its name in words and its unit in parentheses, that of its largest
+    value where that is said."""
+    unit, name = scale_of(column, largest)[1], plain_name(column)
     return (
         _("{name} ({unit})", name=name, unit=unit)
         if unit and unit_of(column) != column.split(" ")[0]
@@ -107,9 +109,20 @@ def setting(value: float | str, column: str) -> str:
     )
 
 
+def scale_of(column: str, largest: float) -> tuple[float, str]:
+    """How many of a column's unit make the one that its values are said in, and that unit: GB/s for
+    bytes/s."""
+    if unit_of(column) in ("bytes/s", "B/s"):
+        for size, name in DECIMAL_UNITS:
+            if abs(largest) >= size:
+                return size, name
+    return 1.0, unit_name(column)
+
+
 def response(value: float, column: str, uncertainty: float | None = None) -> str:
     """A response in words, with its unit: `3.48 s`."""
-    return f"{number(value, uncertainty)} {unit_name(column)}".strip()
+    size, unit = scale_of(column, value)
+    return f"{number(value / size, uncertainty and uncertainty / size)} {unit}".strip()
 
 
 def percent(fraction: float) -> str:

@@ -8,7 +8,7 @@ import pandas as pd
 
 from deadzone.analysis.page import Page
 from deadzone.analysis.phases.decision import chosen
-from deadzone.analysis.phases.quantities import axis_label, listing, number
+from deadzone.analysis.phases.quantities import axis_label, listing, number, scale_of
 from deadzone.analysis.phases.recommend import Recommendation, estimates_table
 from deadzone.analysis.settings.answering import Answer
 from deadzone.language.messages import N_, Message, _, join, pgettext, say
@@ -45,7 +45,8 @@ def settings_frame(
         *in_order(answer, advice).to_dict("records"),
         *_left_out(answer, advice, cores).to_dict("records"),
     ]
-    return pd.DataFrame([_row(answer, advice, row) for row in rows])
+    largest = max((float(row["estimate"]) for row in rows), default=0.0)
+    return pd.DataFrame([_row(answer, advice, row, largest) for row in rows])
 
 
 def _left_out(answer: Answer, advice: Recommendation, cores: float | None) -> pd.DataFrame:
@@ -60,11 +61,17 @@ def _left_out(answer: Answer, advice: Recommendation, cores: float | None) -> pd
     return estimates_table(every, advice.confidence).assign(left_out=reasons).iloc[left]
 
 
-def _row(answer: Answer, advice: Recommendation, row: Mapping[Hashable, Any]) -> dict[str, str]:
-    label, sure = axis_label(answer.candidates.response), {"certainty": advice.confidence}
+def _row(
+    answer: Answer, advice: Recommendation, row: Mapping[Hashable, Any], largest: float
+) -> dict[str, str]:
+    response, sure = answer.candidates.response, {"certainty": advice.confidence}
+    label, size = axis_label(response, largest), scale_of(response, largest)[0]
     # Of a single noisy trial the half is many times the estimate, which keeps two digits.
     half = min((float(row["high"]) - float(row["low"])) / 2, abs(float(row["estimate"])) or np.inf)
-    estimate, low, high = (number(float(row[name]), half) for name in ("estimate", "low", "high"))
+    half /= size
+    estimate, low, high = (
+        number(float(row[name]) / size, half) for name in ("estimate", "low", "high")
+    )
     spread = N_("{value} ({low} to {high})", context="estimate")
     if "left_out" in row:
         worse, verdict = "-", str(row["left_out"])

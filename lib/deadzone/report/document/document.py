@@ -24,6 +24,7 @@ from deadzone.report.document.display import (
     Figure,
     Names,
     Notes,
+    Prose,
     Table,
     Title,
     Verdict,
@@ -211,11 +212,19 @@ def _with_content(chapters: Sequence[_Chapter]) -> list[_Chapter]:
             heading = opening_heading(chapter.guide) or heading
             chapter = replace(chapter, guide="")
         elif heading and chapter.begins and chapter.parts:
-            if not is_above(chapter.guide, heading):
+            if not _begins_with(chapter, heading):
                 chapter = replace(chapter, guide=f"{heading}\n\n{chapter.guide}".strip())
             heading = ""
         kept.append(chapter)
     return kept
+
+
+def _begins_with(chapter: _Chapter, heading: str) -> bool:
+    """Whether a chapter begins with a heading, of Markdown or of a block, of the level of another
+    or of a higher one."""
+    first = chapter.shown[0] if chapter.shown else None
+    own = f"{'#' * first.level} {first.heading}" if isinstance(first, Prose) else ""
+    return is_above(chapter.guide or own, heading)
 
 
 def _is_stated(cell: Any) -> bool:

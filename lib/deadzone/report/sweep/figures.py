@@ -22,7 +22,8 @@ from deadzone.analysis.mechanisms.parts import (
 from deadzone.analysis.phases.model import PhaseModel
 from deadzone.analysis.phases.picture import drawing_of
 from deadzone.analysis.phases.plot import plot
-from deadzone.analysis.phases.quantities import axis_label, plain_name
+from deadzone.analysis.phases.plot_axes import headroom
+from deadzone.analysis.phases.quantities import axis_label, plain_name, scale_of
 from deadzone.analysis.phases.recommend import Recommendation
 from deadzone.analysis.response_scale import RATIO
 from deadzone.analysis.settings.answering import Answer
@@ -53,6 +54,9 @@ if TYPE_CHECKING:
 CURVE_HEIGHT_IN = 2.6
 PANEL_HEIGHT_IN = 0.9
 LEGEND_HEIGHT_IN = 0.5
+
+NAMES_POINTS = 20
+"""Height that the names of the phases need above points that lie beyond the curve's axis."""
 
 MOST_BESIDE = 3
 """So many servers that belong to the trials have a panel of their own."""
@@ -123,12 +127,15 @@ def _draw_untrusted(source: Source, model: PhaseModel, ax: Axes) -> None:
     if apart.empty:
         return
     x, y = positions(model, apart), apart[model.response].to_numpy(float)
+    low, high = ax.get_ylim()
     ax.scatter(
         x, y, s=16, facecolors="none", edgecolors=MUTED, linewidths=0.8, zorder=4,
         label=_("untrusted trial"), rasterized=len(apart) > MOST_DRAWN,
     )  # fmt: skip
-    top = min(float(np.nanmax(y)), ax.get_ylim()[1])
-    ax.set_ylim(top=max(ax.get_ylim()[1], top))
+    known = y[np.isfinite(y) & ((y > 0) | (ax.get_yscale() != "log"))]
+    ax.set_ylim(min([low, *known]), max([high, *known]))
+    if ax.get_ylim() != (low, high):
+        headroom(ax, NAMES_POINTS, NAMES_POINTS / 4)
 
 
 def _draw_apart(source: Source, model: PhaseModel, advice: Recommendation, ax: Axes) -> None:
@@ -278,25 +285,27 @@ def settings_figure(answer: Answer, advice: Recommendation, *, is_only: bool) ->
     colour."""
     import matplotlib as mpl
 
-    table = in_order(answer, advice)
+    table, response = in_order(answer, advice), answer.candidates.response
+    largest, places = float(table["estimate"].max()), list(answer.candidates["setting"])
+    size = scale_of(response, largest)[0]
     table = table if len(table) <= MOST_SETTINGS else table.nsmallest(MOST_SETTINGS, "loss")
     with new_figure(MARGIN_IN + ROW_IN * len(table)) as (drawing, ax):
         ax.set_yticks(range(len(table)), list(table["name"]))
         ax.tick_params(axis="y", labelcolor=INK, length=0)
-        ax.set_xlabel(axis_label(answer.candidates.response))
+        ax.set_xlabel(axis_label(response, largest))
         ax.grid(visible=False, axis="y")
         ax.set_axisbelow(True)
         ax.spines["left"].set_visible(False)
-        for at, (index, row) in enumerate(table.iterrows()):
-            _draw_setting(answer, advice, ax, at, int(index), row)  # type: ignore[call-overload]
+        for at, (_index, row) in enumerate(table.iterrows()):
+            _draw_setting(answer, advice, ax, at, places.index(row["setting"]), row)
         values = answer.trials["response"].to_numpy(float)
         if (
             answer.candidates.scale.kind == RATIO
             and values.max() / values.min() >= LOG_RESPONSE_FACTOR
         ):
             ax.set_xscale("log")
-            ax.xaxis.set_major_formatter(mpl.ticker.FuncFormatter(lambda value, _: exact(value)))
             ax.xaxis.set_minor_formatter(mpl.ticker.NullFormatter())
+        ax.xaxis.set_major_formatter(mpl.ticker.FuncFormatter(lambda at, _: exact(at / size)))
         ax.set_ylim(len(table) - 0.4, -0.6)
         handles = dict(reversed(list(zip(*reversed(ax.get_legend_handles_labels()), strict=True))))
         drawing.legend(

@@ -49,8 +49,8 @@ def title(analysis: Analysis) -> Title:
 
 def _grave(analysis: Analysis) -> list[str]:
     """What is wrong with the experiment, without notes and without what the verdict says."""
-    grave = [str(finding) for finding in analysis.findings if finding.severity != "notes"]
-    return [text for text in grave if not (analysis.stopped and text in analysis.problem)]
+    grave = [finding for finding in analysis.findings if finding.severity != "notes"]
+    return [str(finding) for finding in grave if finding.sentence not in analysis.problem]
 
 
 def head_of(source: Source) -> dict[str, Any]:
@@ -72,7 +72,9 @@ def verdict(analysis: Analysis) -> Verdict:
         claims = [Claim(text, (Evidence("failures"), Evidence("untrusted"), RAW))]
     else:
         claims = [Claim(analysis.advice.reason, _evidence_of_advice(analysis))]
-    style = "verdict" if analysis.advice and analysis.advice.setting is not None else "warnings"
+    advice = analysis.advice
+    is_sure = advice is not None and advice.setting is not None and not advice.doubt
+    style = "verdict" if is_sure else "warnings"
     return Verdict(
         tuple(claims), heading=_("Verdict"), style=style, id="verdict", **head_of(analysis.source)
     )

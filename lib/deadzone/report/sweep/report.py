@@ -88,8 +88,8 @@ class SweepReport:
         return curves
 
     def phases(self) -> list[Block]:
-        """The regression table of each slice with what it says of thresholds, or why there is
-        none."""
+        """The regression table of each slice with what it says of thresholds; of settings without
+        a curve what is noted; nothing where the verdict says why there is neither."""
         if self.analysis.slices:
             return [
                 block
@@ -100,12 +100,8 @@ class SweepReport:
                 )
             ]
         answer = self.analysis.answer
-        said = (
-            answer.notes
-            if answer and self.analysis.advice
-            else [_("There are no phases to show. {reason}", reason=self.analysis.problem)]
-        )
-        return [Prose(tuple(said))]
+        said = answer.notes if answer and self.analysis.advice else ()
+        return [Prose(tuple(said))] if said else []
 
     def treatments(self) -> list[Block]:
         """Every setting with its verdict."""
