@@ -70,10 +70,14 @@ def missing_sentence(name: str) -> str:
         if requirement.package.lower() == package:
             return (
                 f"{requirement} is needed for this and not installed here; the extra "
-                f"[{requirement.extra}] brings it: install Deadzone with that extra, from where "
-                "you have it."
+                f"[{requirement.extra}] brings it: {install_line(requirement.extra)}."
             )
     return ""
+
+
+def install_line(extra: str) -> str:
+    """How an extra is installed; a package index has none of them, and no command adds one."""
+    return f"in the clone `pipx install --force '.[{extra}]'`, with the other extras that you use"
 
 
 def _is_installed(package: str) -> bool:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from deadzone import packs, places
 from deadzone.errors import DeadzoneError
-from deadzone.extras import extras, missing, requirements
+from deadzone.extras import extras, install_line, missing, requirements
 from deadzone.measurement import Command
 from deadzone.packs import Check
 from deadzone.run.targets.limits.io import IoLimit, IoLimiter
@@ -141,5 +141,5 @@ def _extra(name: str) -> Check:
     wanted = ", ".join(one.package for one in requirements() if one.extra == name)
     lacks = ", ".join(map(str, missing(name)))
     sentence = f"not installed: {lacks}" if lacks else f"installed: {wanted}"
-    remedy = f"install Deadzone with [{name}], from where you have it"
+    remedy = install_line(name)
     return _check(f"extra [{name}]", not lacks, sentence, remedy)
