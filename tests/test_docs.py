@@ -143,9 +143,8 @@ def test_the_answer_of_the_readme_is_that_of_the_recorded_trials(deadzone, tmp_p
     monkeypatch.delenv("COLUMNS", raising=False)
     [shown] = [text for text in blocks(README, "sh") if "deadzone fit" in text]
     pick, fit = shown.splitlines()
-    subprocess.run(
-        pick.replace("auto.csv", str(tmp_path / "auto.csv")), shell=True, cwd=ROOT, check=True
-    )
+    pick = pick.replace("auto.csv", str(tmp_path / "auto.csv"))
+    subprocess.run(["sh", "-c", pick], cwd=ROOT, check=True)
     monkeypatch.chdir(tmp_path)
     said = deadzone(*shlex.split(fit)[1:]).out
     for lines in blocks(README, "text")[1].split("\n\n"):

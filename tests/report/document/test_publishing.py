@@ -126,7 +126,7 @@ def test_every_link_leads_somewhere_and_no_id_stands_twice(published):
 
 def test_from_the_verdict_to_the_raw_trials_it_is_one_click(published):
     page = published.page.read_text()
-    box = re.search(r'class="dz-prose dz-verdict".*?</div>', page, re.DOTALL).group()
+    box = re.search(r'id="verdict".*?</div>', page, re.DOTALL).group()
     for target in ("#response", "#settings-4", "trials.parquet", "#reproduce"):
         assert f'href="{target}"' in box
 
