@@ -87,6 +87,17 @@ def test_a_notebook_has_no_outputs_short_cells_typed_parameters_and_imports_the_
     assert others <= {"deadzone", "IPython", "matplotlib", "numpy", "pandas", "scipy", "seaborn"}
 
 
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_a_notebook_has_no_powers_at_ticks_and_no_value_of_a_drawing_as_output(path):
+    cells = [cell for cell in nbformat.read(path, as_version=4).cells if cell.cell_type == "code"]
+    code = "\n".join(cell.source for cell in cells)
+    is_logarithmic = re.search(r"scale(=|\(|\.set\()['\"]?log|log_scale", code)
+    assert not is_logarithmic or 'rcParams["axes.formatter.min_exponent"]' in code
+    for cell in cells:
+        last = ast.parse(cell.source).body[-1:]
+        assert not re.match(r"(facets|grid)\.", "".join(map(ast.unparse, last))), cell.source
+
+
 LEAST_ON_DATA, LEAST_DRAWN = 0.60, 8
 """The share of code cells that work on data, and the notebooks whose data seaborn draws: the
 analysis is the notebooks'."""

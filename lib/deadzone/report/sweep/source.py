@@ -83,10 +83,7 @@ has, but for telemetry."""
 def _of_reference(knob: str, response: str, goal: str, by: tuple[str, ...]) -> Source:
     trials = load_reference(REFERENCE, "trials")
     trials = trials[trials["thread_setting"] == "auto"].drop(columns="thread_setting")
-    title = _(
-        "ffmpeg on 1 to 16 cores, with threads of its own choice: reference data, for there is no "
-        "run here yet"
-    )
+    title = _("ffmpeg on 1 to 16 cores: published trials")
     question = _(
         "A published table is shown until there is a run: {command} makes one.",
         command="deadzone run xz-threads" if is_in_command() else "dz.sweep('xz-threads')",
