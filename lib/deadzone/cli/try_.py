@@ -11,31 +11,14 @@ import click
 from click.core import ParameterSource
 
 from deadzone import places
-from deadzone.cli.claims import (
-    fail_where_claims_fell,
-    judged_of,
-    lines_of,
-)
-from deadzone.cli.options import (
-    FILE,
-    details_option,
-    gone,
-    places_asked,
-    role_option,
-)
+from deadzone.cli.claims import fail_where_claims_fell, judged_of, lines_of
+from deadzone.cli.options import FILE, details_option, gone, places_asked, role_option
 from deadzone.cli.parameters import measuring_options
 from deadzone.cli.sweep import print_rehearsal
-from deadzone.errors import (
-    EXIT_FINDING,
-    LineError,
-    SaidAs,
-    StoreError,
-    StudyError,
-    WorkloadError,
-)
+from deadzone.errors import EXIT_FINDING, LineError, SaidAs, StoreError, StudyError, WorkloadError
 from deadzone.language.messages import _
 from deadzone.run.sweep.progress import Progress, progress_on
-from deadzone.store.command_lines import TRY_LINE_FILE, command_line, is_try
+from deadzone.store.command_lines import TRY, TRY_LINE_FILE, command_line
 from deadzone.store.provenance import usable_cores
 from deadzone.store.run import RunFolder
 from deadzone.study.design import levels_of
@@ -171,7 +154,7 @@ def _without_its_line(runs: Path, name: str | None) -> RunFolder:
         raise click.UsageError("Missing argument '-- COMMAND [ARGUMENT]...'.")
     run = RunFolder.find(runs, name)
     line = command_line(run)
-    if not is_try(run) or MASK in line:
+    if not line.startswith(TRY) or MASK in line:
         raise StoreError(
             f"Run {run.run_id} goes on with its whole line, `{line or 'deadzone try ...'}`, and "
             f"`--resume {run.run_id}`."

@@ -10,6 +10,8 @@ from deadzone.store.run import RunFolder
 STUDY_NAME_FILE = "study-name.txt"
 """What the study is called by on the command line: its name, or the path of its file."""
 
+TRY = "deadzone try "
+
 TRY_LINE_FILE = "try-line.txt"
 """The whole line of a `deadzone try`, with secrets masked."""
 
@@ -26,13 +28,8 @@ def command_line(run: RunFolder) -> str:
     return ""
 
 
-def is_try(run: RunFolder) -> bool:
-    """Whether `deadzone try` made the run, which then goes on without its line."""
-    return (run.folder / TRY_LINE_FILE).exists()
-
-
 def way_on(run: RunFolder) -> str:
-    """What makes the run go on, to be typed; empty where nothing does."""
-    if is_in_command() and not command_line(run):
-        return ""
-    return resume_option(run.run_id, command="deadzone try " if is_try(run) else "")
+    """What makes the run go on, to be typed, of a `deadzone try` without its line; empty where
+    nothing does."""
+    line = command_line(run) if is_in_command() else "dz.sweep"
+    return resume_option(run.run_id, command=TRY if line.startswith(TRY) else "") if line else ""

@@ -141,5 +141,4 @@ def _extra(name: str) -> Check:
     wanted = ", ".join(one.package for one in requirements() if one.extra == name)
     lacks = ", ".join(map(str, missing(name)))
     sentence = f"not installed: {lacks}" if lacks else f"installed: {wanted}"
-    remedy = install_line(name)
-    return _check(f"extra [{name}]", not lacks, sentence, remedy)
+    return _check(f"extra [{name}]", not lacks, sentence, install_line(name))

@@ -101,10 +101,7 @@ def response_figure(s: Slice) -> Figure:
         **names(model.response, model.knob),
     )
     return Figure.of(
-        drawing,
-        s.captioned(caption),
-        describe(model, advice, bool(below)),
-        id=s.anchor("response"),
+        drawing, s.captioned(caption), describe(model, advice, bool(below)), id=s.anchor("response")
     )
 
 
@@ -317,10 +314,7 @@ def settings_figure(answer: Answer, advice: Recommendation, *, is_only: bool) ->
         verdict=advice.reason,
     )
     return Figure.of(
-        drawing,
-        advice.reason,
-        sentence,
-        id="response" if is_only else "settings-figure",
+        drawing, advice.reason, sentence, id="response" if is_only else "settings-figure"
     )
 
 
