@@ -144,10 +144,8 @@ def _measure(given: dict[str, Any], quiet: bool) -> None:
 
 
 def _without_its_line(runs: Path, name: str | None) -> RunFolder:
-    """The run to go on with, whose study says what its line did.
-
-    Raises click.UsageError where a command is missing, StoreError for a run that needs its line.
-    """
+    """The run to go on with, whose study says what its line did. Raises click.UsageError where a
+    command is missing, StoreError for a run that needs its line."""
     typed = click.get_current_context().get_parameter_source
     asked = [option for option in OPTIONS if typed(option) is ParameterSource.COMMANDLINE]
     if not name or asked:

@@ -18,10 +18,9 @@ TRY_LINE_FILE = "try-line.txt"
 
 def command_line(run: RunFolder) -> str:
     """The line that measures the run again; empty where none does, for Python wrote its study."""
-    missing = (OSError, UnicodeDecodeError)
-    with suppress(*missing):
+    with suppress(OSError, UnicodeDecodeError):
         return text_of(run.folder / TRY_LINE_FILE).strip()
-    with suppress(*missing):
+    with suppress(OSError, UnicodeDecodeError):
         name = text_of(run.folder / STUDY_NAME_FILE).strip()
         changed = (word for key, value in run.overrides().items() for word in ("-p", key, value))
         return shlex.join(("deadzone", "run", name, *map(str, changed)))

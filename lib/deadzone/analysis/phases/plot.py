@@ -117,7 +117,7 @@ def _draw_over(model: PhaseResult, ax: Axes, shown: Drawing, color: Any, label: 
     _name_axes(model, ax)
     for start in model.phases["start"].iloc[1:]:
         ax.axvline(float(start), color=color, linewidth=0.8, linestyle=(0, (1, 2)), zorder=1)
-    plot_axes.plain_values(ax, scale_of(model.response, _largest(model))[0])
+    plot_axes.plain_values(ax, scale_of(model.response, model.levels["median"].max())[0])
     places = sorted(texts)
     starts = [*model.phases["start"], places[-1]]
     plot_axes.label_levels(ax, np.array(places), [texts[place] for place in places], starts)
@@ -152,7 +152,7 @@ def _settle(
     _lay_out(ax)
     _set_title(ax, title, slot)
     ax.margins(x=0.03)
-    plot_axes.plain_values(ax, scale_of(model.response, _largest(model))[0])
+    plot_axes.plain_values(ax, scale_of(model.response, model.levels["median"].max())[0])
     _lay_out(ax)
     _finish(model, ax, apart)
 
@@ -278,18 +278,13 @@ def _mark_advice(ax: Axes, advice: Recommendation, shown: Drawing) -> None:
 def _name_axes(model: PhaseResult, ax: Axes) -> None:
     removed = model.drift is not None and model.drift.removed
     ax.set_xlabel(axis_label(model.knob), color=style.INK)
-    label = axis_label(model.response, _largest(model))
+    label = axis_label(model.response, model.levels["median"].max())
     ax.set_ylabel(_("{label}, drift removed", label=label) if removed else label, color=style.INK)
     ax.set_axisbelow(True)
     grid = {name: style.RC_PARAMS[f"grid.{name}"] for name in ("color", "linewidth")}
     ax.grid(visible=True, axis="y", **grid)
     ax.spines[["top", "right"]].set_visible(False)
     ax.spines[["bottom", "left"]].set_color(style.MUTED)
-
-
-def _largest(model: PhaseResult) -> float:
-    """The largest response at a level, which chooses the unit of the axis."""
-    return float(model.levels["median"].max())
 
 
 def _set_title(ax: Axes, text: str, slot: Any) -> None:

@@ -45,8 +45,7 @@ def settings_frame(
         *in_order(answer, advice).to_dict("records"),
         *_left_out(answer, advice, cores).to_dict("records"),
     ]
-    largest = max((float(row["estimate"]) for row in rows), default=0.0)
-    return pd.DataFrame([_row(answer, advice, row, largest) for row in rows])
+    return pd.DataFrame([_row(answer, advice, row) for row in rows])
 
 
 def _left_out(answer: Answer, advice: Recommendation, cores: float | None) -> pd.DataFrame:
@@ -61,9 +60,8 @@ def _left_out(answer: Answer, advice: Recommendation, cores: float | None) -> pd
     return estimates_table(every, advice.confidence).assign(left_out=reasons).iloc[left]
 
 
-def _row(
-    answer: Answer, advice: Recommendation, row: Mapping[Hashable, Any], largest: float
-) -> dict[str, str]:
+def _row(answer: Answer, advice: Recommendation, row: Mapping[Hashable, Any]) -> dict[str, str]:
+    largest = float(advice.table["estimate"].max())
     response, sure = answer.candidates.response, {"certainty": advice.confidence}
     label, size = axis_label(response, largest), scale_of(response, largest)[0]
     # Of a single noisy trial the half is many times the estimate, which keeps two digits.

@@ -55,9 +55,6 @@ CURVE_HEIGHT_IN = 2.6
 PANEL_HEIGHT_IN = 0.9
 LEGEND_HEIGHT_IN = 0.5
 
-NAMES_POINTS = 20
-"""Height that the names of the phases need above points that lie beyond the curve's axis."""
-
 MOST_BESIDE = 3
 """So many servers that belong to the trials have a panel of their own."""
 
@@ -132,7 +129,7 @@ def _draw_untrusted(source: Source, model: PhaseModel, ax: Axes) -> None:
     known = y[np.isfinite(y) & ((y > 0) | (ax.get_yscale() != "log"))]
     ax.set_ylim(min([low, *known]), max([high, *known]))
     if ax.get_ylim() != (low, high):
-        headroom(ax, NAMES_POINTS, NAMES_POINTS / 4)
+        headroom(ax, 20, 5)  # the names of the phases stand above
 
 
 def _draw_apart(source: Source, model: PhaseModel, advice: Recommendation, ax: Axes) -> None:

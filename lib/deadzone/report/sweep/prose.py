@@ -60,13 +60,13 @@ def head_of(source: Source) -> dict[str, Any]:
 
 def verdict(analysis: Analysis) -> Verdict:
     """The setting, what it gives, and how sure that is."""
-    if analysis.advice is None:
+    advice = analysis.advice
+    if advice is None:
         text = _("This run does not support a recommendation. {reason}", reason=analysis.problem)
         claims = [Claim(text, (Evidence("failures"), Evidence("untrusted"), RAW))]
     else:
-        claims = [Claim(analysis.advice.reason, _evidence_of_advice(analysis))]
-    advice = analysis.advice
-    is_sure = advice is not None and advice.setting is not None and not advice.doubt
+        claims = [Claim(advice.reason, _evidence_of_advice(analysis))]
+    is_sure = advice and advice.setting is not None and not advice.doubt
     style = "verdict" if is_sure else "warnings"
     return Verdict(
         tuple(claims), heading=_("Verdict"), style=style, id="verdict", **head_of(analysis.source)
