@@ -51,9 +51,9 @@ def fit_all(curves: Iterable[Curve]) -> list[Fitted]:
         model = fit_phases(frame_of(curve), "knob", "wall_s", curve.goal)
         seconds, advice = perf_counter() - begin, model.recommend()
         setting = float("nan" if advice.setting is None else advice.setting)
-        out.append(
-            Fitted(curve, model, seconds, setting, getattr(advice, "probability", float("nan")))
-        )
+        is_stated = advice.setting is not None and "chance" in advice.table
+        stated = float(advice.chosen["chance"]) if is_stated else float("nan")
+        out.append(Fitted(curve, model, seconds, setting, stated))
     return out
 
 

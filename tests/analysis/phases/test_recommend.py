@@ -14,6 +14,7 @@ from deadzone.analysis.phases.best_set import best_set, replicates_to_tell
 from deadzone.analysis.phases.cost_expression import parse_cost
 from deadzone.analysis.phases.fit import fit_phases
 from deadzone.errors import PhaseError
+from deadzone.language.formats import probability
 
 CORES = np.arange(1, 13, dtype=float)
 
@@ -269,10 +270,19 @@ def test_what_does_not_matter_and_what_a_doubling_must_bring_are_the_users_to_sa
 def test_the_probability_that_a_setting_is_a_good_one_is_stated():
     few = fitted(saturating(), replicates=1, noise=0.05).recommend()
     many = fitted(saturating(), replicates=20, noise=0.05).recommend()
-    assert 0.3 < few.probability < many.probability <= 1
-    assert few.to_dict()["probability"] == few.probability
+    assert 0.3 < few.chosen["chance"] < many.chosen["chance"] <= 1
     assert few.setting in few.tied
-    assert f"{round(100 * few.chosen['within'])} % sure to be within 3 % of the best" in few.reason
+
+
+def test_one_probability_is_stated_that_of_the_sentence():
+    model = fitted(saturating(), replicates=2, noise=0.05)
+    for advice, words in (
+        (model.recommend(), "{} sure to be within 3 % of the best"),
+        (model.recommend(slo={"mean": 16}), "with a probability of {} (wanted: 95 %)"),
+    ):
+        stated = advice.to_dict()["probability"]
+        assert 0.3 < stated == advice.probability
+        assert words.format(probability(stated, "en")) in advice.reason
 
 
 @pytest.mark.night
@@ -290,7 +300,7 @@ def test_a_stated_probability_is_how_often_a_setting_is_good():
         best = rough.min()
         ideal = cores[np.argmax(rough <= 1.03 * best)]
         here = rough[list(cores).index(advice.setting)]
-        stated.append(advice.probability)
+        stated.append(advice.chosen["chance"])
         right.append(here <= 1.07 * best and advice.setting <= max(ideal + 1, 1.25 * ideal))
     assert abs(np.mean(stated) - np.mean(right)) < 0.15
 

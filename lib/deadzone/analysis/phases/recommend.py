@@ -75,9 +75,9 @@ class Recommendation:
     setting, name, n, estimate, low, high (typical response, or cost, with its own interval at the
     confidence), loss, loss_low, loss_high (how much better the best is, a fraction, for a response
     that may be zero an amount; simultaneous bounds), within (the probability that it is worse than
-    the best by no more than the tolerance), tied, and `chance`: the probability that it meets the
-    targets, or that it is a good setting (see
-    `_chance_of_good`); without it for other goals.
+    the best by no more than the tolerance), tied, and `chance`, by which one is chosen: the
+    probability that it meets the targets, or that it is a good setting: hardly larger than the
+    ideal, and hardly worse (see `_chance_of_good`); without it for other goals.
     """
 
     setting: Any
@@ -99,10 +99,11 @@ class Recommendation:
 
     @property
     def probability(self) -> float | None:
-        """That the setting is a good one, or meets the targets; None where the goal knows no such
-        probability."""
+        """That of the sentence: `within` of the setting, or that it meets the targets; None where
+        the goal knows no such probability."""
         is_known = self.setting is not None and "chance" in self.table
-        return float(self.chosen["chance"]) if is_known else None
+        told = "chance" if self.goal == "targets" else "within"
+        return float(self.chosen[told]) if is_known else None
 
     def to_dict(self) -> dict[str, Any]:
         """The record `deadzone fit --json` prints: plain numbers, strings and lists."""
