@@ -59,7 +59,10 @@ def test_ends_that_are_alike_in_everything_may_not_use_the_knob(judged):
     first = at_both_ends().iloc[0]
     same = first[["wall_s", "user_s", "sys_s", "max_rss_bytes", "minor_faults"]].to_dict()
     assert "knob_not_used" not in judged(**same), "one more thread shows in the switches"
-    assert "knob_not_used" in judged(**same, voluntary_switches=first["voluntary_switches"] + 1)
+    alike = judged(**same, voluntary_switches=first["voluntary_switches"] + 1)["knob_not_used"]
+    assert alike.severity == "notes", "-1 and 1 may be alike, and 0 not"
+    assert "at each end of the range" in alike.seen
+    assert "The sweep shows whether the program uses n" in alike.sentence
 
 
 @pytest.mark.parametrize(("wall_s", "is_less"), [(0.2, True), (2.01, False)])
