@@ -126,7 +126,7 @@ class CoresidentDetection:
             return None
         self._progress.note(
             f"{sentence}: it is counted as the trials'. Write `belongs: [{{{written}}}]` in the "
-            f"study, or --belongs {spec.way}={getattr(spec, spec.way)}."
+            f"study, or `--belongs {spec.way}={getattr(spec, spec.way)}`."
         )
         return spec
 

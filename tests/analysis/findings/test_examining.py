@@ -124,6 +124,18 @@ PLANTED = [
     ("too_short", 19, lambda t: t.assign(wall_s=t["wall_s"] / 500), "doubts"),
     ("selected_by_trust", 14, where(thrown_out, trusted=False), ""),
     ("selected_by_trust", 14, where(thrown_out, trusted=False, wall_s=20.0), "stops"),
+    (
+        "selected_by_trust",
+        14,
+        where(thrown_out, trusted=False, wall_s=times("wall_s", 1.9)),
+        "doubts",
+    ),
+    (
+        "selected_by_trust",
+        14,
+        where(thrown_out, trusted=False, wall_s=times("wall_s", 1.9), foreign_cpu=1.0),
+        "",
+    ),
     ("levels_confounded", 15, in_order, "doubts"),
     ("neighbours_follow", 21, lambda t: t, ""),
     ("neighbours_follow", 21, lambda t: t.assign(foreign_cpu=t["n"] * 0.3), "doubts"),
@@ -149,6 +161,13 @@ def test_what_is_planted_is_found_and_what_looks_like_it_is_not(key, seed, plant
     severity, _, words = told.partition(" ")
     assert (one.severity if one else "") == severity
     assert not one or words.replace(" n ", f" {knob} ") in one.sentence
+
+
+def test_where_nothing_is_trusted_the_ways_out_are_named_and_no_neighbour_as_the_trials():
+    beside = {"trusted": False, "foreign_cpu": 1.04, "foreign_processes": "backup 0.99, git 0.05"}
+    said = found(sound_trials(14).assign(**beside))["nothing_trusted"].sentence
+    assert "in cores: backup 0.99, git 0.05" in said
+    assert "`--foreign-cpu 1.1`" in said and "`--belongs process=NAME`" in said
 
 
 def test_a_few_milliseconds_are_how_a_program_starts():

@@ -70,9 +70,17 @@ def test_beside_steady_neighbours_repeats_stop(swept):
     assert run.finished() == {*range(1, 13)}
     assert not run.trials()["trusted"].any()
     assert (
-        f"12 of 12 trials measured in {len(attempts)} attempts, 9 of them not trusted, recorded in"
-        in notes[-1]
+        f"12 of 12 trials measured in {len(attempts)} attempts, 9 of the 9 after the warm-up not "
+        "trusted, recorded in" in notes[-1]
     )
+
+
+def test_a_sweep_that_repeats_nothing_says_all_the_same_that_it_is_disturbed(swept):
+    """The six trials for warm-up showed the neighbours to be steady."""
+    run, notes = swept([0.5], warmup=2)
+    assert attempts_of(run) == [(trial, 1) for trial in range(1, 16)]
+    told = [note for note in notes if "other processes used 0.50 cores" in note]
+    assert len(told) == 1 and told[0].startswith("trial 7 is not trusted: ")
 
 
 def test_beside_neighbours_that_come_and_go_they_go_on(swept):

@@ -8,7 +8,6 @@ What failed inside trials that ended well: columns that count errors, or hold th
 the response.
 """
 
-import shlex
 from collections import defaultdict
 from collections.abc import Iterator
 from typing import Any
@@ -101,10 +100,14 @@ def scan(failed: np.ndarray, sizes: np.ndarray) -> float:
 
 
 SELECTED = np.log(1.5)
-"""Disturbed trials are slower by a third where threads share a core; beyond that what was thrown
-out was other work."""
+"""Disturbed trials are slower by a third where threads share a core; beyond that, and beyond what
+the CPU that others used can do (`_beside`), what was thrown out was other work."""
 
 OTHER_WORK = np.log(2.5)
+
+SHARED, MOST_TAKEN = 0.5, 0.9
+"""A process that is always busy takes half of the core of a thread [cores]; of all cores others
+take so much at most [share]."""
 
 LARGE_NOISE = 0.3
 """With less noise (standard deviation of the logarithm) levels that cannot be told apart are a
@@ -132,8 +135,9 @@ MOST_DISTURBERS = 3
     },
     mend={
         "": "Measure again on a quiet machine.",
-        "named": "Measure again without them. Where one works for the trials, such as a server, "
-        "add {belongs}, or belongs in the study.",
+        "named": "Measure again without them. Where they always run, trust trials beside them: "
+        "{foreign}, or trust.max_foreign_cpu in the study. Where one works for the trials, such as "
+        "a server, name it: `--belongs process=NAME`, or belongs in the study.",
     },
 )
 def nothing_trusted(seen: Experiment) -> Iterator[Suspicion]:
@@ -143,7 +147,7 @@ def nothing_trusted(seen: Experiment) -> Iterator[Suspicion]:
         return
     rows = seen.ended[~marked(seen.ended, "trusted", missing=True)]
     kept = counted(seen.ended)["level"].nunique()
-    used = _disturbers(rows)
+    used, foreign = _disturbers(rows), numbers(rows, "foreign_cpu")
     yield seen.suspicion(
         NOTHING_TRUSTED,
         True,
@@ -151,7 +155,7 @@ def nothing_trusted(seen: Experiment) -> Iterator[Suspicion]:
         kept=kept,
         all=seen.ended["level"].nunique(),
         who=", ".join(f"{name} {cores:.2f}" for name, cores in used),
-        belongs=f"--belongs {shlex.quote(f'process={used[0][0]}')}" if used else "",
+        foreign=f"`--foreign-cpu {np.ceil(10 * np.nanmax(foreign)) / 10:.1f}`" if used else "",
         how="named" if used else "",
     )
 
@@ -190,7 +194,7 @@ def other_workload(seen: Experiment) -> Iterator[Suspicion]:
 )
 def selected_by_trust(seen: Experiment) -> Iterator[Suspicion]:
     """Trusted and distrusted attempts at the same level differ in the response, exchanged within
-    levels."""
+    levels, by more than the CPU that others used beside the distrusted ones can explain."""
     rows = seen.ended
     if "trusted" not in rows:
         return
@@ -198,11 +202,20 @@ def selected_by_trust(seen: Experiment) -> Iterator[Suspicion]:
     value = numbers(rows, seen.response)
     good = np.isfinite(value) & (value > 0)
     effect, p = contrast(np.log(value[good]), kept[good], pd.factorize(rows["level"][good])[0])
+    apart, is_slower = abs(effect), effect < 0 if seen.goal == "min" else effect > 0
+    beyond = apart - (_beside(seen, rows[good & ~kept]) if is_slower else 0.0)
     yield seen.suspicion(
-        "selected_by_trust", p, rows[good & ~kept], weight=abs(effect) >= SELECTED,
-        severity="stops" if abs(effect) >= OTHER_WORK else "doubts",
-        times=float(np.exp(abs(effect))),
+        "selected_by_trust", p, rows[good & ~kept], weight=beyond >= SELECTED,
+        severity="stops" if beyond >= OTHER_WORK else "doubts", times=float(np.exp(apart)),
     )  # fmt: skip
+
+
+def _beside(seen: Experiment, rows: pd.DataFrame) -> float:
+    """How much slower attempts can be beside others, by the CPU that these used [ln]: they share
+    the core of a thread, or leave the program fewer cores."""
+    used = float(np.nan_to_num(numbers(rows, "foreign_cpu")).mean()) if len(rows) else 0.0
+    taken = max(min(used, SHARED), min(used / (seen.cores or np.inf), MOST_TAKEN))
+    return -float(np.log1p(-taken))
 
 
 @finding(

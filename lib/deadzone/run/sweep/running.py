@@ -156,7 +156,8 @@ def _counted(run: RunFolder, n_planned: int, repeats: int) -> str:
     last = {record["trial"]: record for record in run.each_record() if record["final"]}
     doubted = sum(not record["trusted"] and not record["warmup"] for record in last.values())
     attempts = f" in {len(last) + repeats} attempts" if repeats else ""
-    trusted = f", {doubted} of them not trusted" if doubted else ""
+    counted = sum(not record["warmup"] for record in last.values())
+    trusted = f", {doubted} of the {counted} after the warm-up not trusted" if doubted else ""
     return f"{len(last)} of {n_planned} trials measured{attempts}{trusted}"
 
 
@@ -208,7 +209,8 @@ class _Sweep:
         self._plan, self._run, self._progress = plan, run, progress
         self._judge = judge if plan.design.rehearsal and not run.journal_file.exists() else None
         self._times = TrialTimes(plan.design.cooldown_s)
-        self._harm, self._harmless_noted = NeighbourEffect(plan.study.response.name), False
+        self._harm = NeighbourEffect(plan.study.response.name)
+        self._harmless_noted = self._disturbed_noted = False
         self._attempts: dict[int, int] = {}
         self._again: list[PlannedTrial] = []
         self._tried = self._unread = self._done = self._losses = 0
@@ -305,11 +307,13 @@ class _Sweep:
             if again:
                 self._again.append(trial)
                 self.repeats += 1
-                if self.repeats == 1:  # beside a busy neighbour nearly every trial is repeated
-                    why = masked((*lost, *reasons)[0])
-                    self._progress.note(
-                        f"trial {trial.trial} is repeated: {why}; more are counted at the end"
-                    )
+            if (again or (reasons and not trial.warmup)) and not self._disturbed_noted:
+                # once: beside a busy neighbour nearly every trial is disturbed
+                self._disturbed_noted, why = True, masked((*lost, *reasons)[0])
+                self._progress.note(
+                    f"trial {trial.trial} is {'repeated' if again else 'not trusted'}: {why}; more "
+                    "are counted at the end"
+                )
             self._losses = self._losses + 1 if lost else 0
             if self._losses >= FAILURES_IN_A_ROW and not worker.is_one_of_many:
                 raise SweepError(
