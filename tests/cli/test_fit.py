@@ -31,6 +31,26 @@ def test_the_documented_json_is_printed(table, deadzone):
     assert words.code == 0 and "plateau" in words.out and "4" in words.out
 
 
+@pytest.mark.parametrize("response", ["tokens", "time_s"])
+def test_a_value_has_the_unit_of_its_cells_and_is_told_from_what_was_measured(
+    tmp_path, deadzone, response
+):
+    path = tmp_path / "table.csv"
+    cells = {1: (20.1, 20.8, 19.4), 2: (39.1, 37.7, 37.7), 4: (63.4, 60.3, 59.9),
+             6: (62.3, 63.1, 60.9), 8: (59.0, 56.3, 57.4)}  # fmt: skip
+    rows = [(n, f"{value} kB") for n, values in cells.items() for value in values]
+    pd.DataFrame(rows, columns=["threads", response]).to_csv(path, index=False)
+    asked = ("fit", path, "--knob", "threads", "--response", response, "--goal", "max")
+    said = deadzone(*asked).out
+    assert "Set 4 threads: 61.3 kB, " in said
+    assert "4 threads: 61.3 kB by the curve, 60.3 kB is the median of its own trials." in said
+    settings = {
+        one["setting"]: one for one in json.loads(deadzone(*asked, "--json").out)["settings"]
+    }
+    assert settings[4]["measured"] == pytest.approx(60.3)
+    assert "meets mean ≥ 50 kB" in deadzone(*asked, "-q", "--slo", "mean", "50").out
+
+
 @pytest.mark.parametrize(
     ("response", "cell", "asked", "known", "setting"),
     [("tok_s", "{}", (), ("max", "name"), 8), ("c/s real", "{} c/s", (), ("max", "name"), 8),

@@ -21,6 +21,9 @@ READ_AS = "deadzone_cells"
 SPREADS = "deadzone_spreads"
 """Of a frame's attributes: by column, the typical spread in its cells, a share."""
 
+UNITS = "deadzone_units"
+"""Of a frame's attributes: by column, the unit of its cells once they are numbers."""
+
 LEFT_OUT = "deadzone_left_out"
 """Of a frame's attributes: what was said when columns and rows of it were left out."""
 
@@ -58,15 +61,13 @@ def with_numbers(frame: pd.DataFrame, response: str) -> pd.DataFrame:
     family = ("", MULTIPLES) if units <= MULTIPLES.keys() else family
     if family is None:
         return frame
-    _, factors = family
+    unit, factors = family if len(units) > 1 else (*(units - MULTIPLES.keys() or [""]), family[1])
     numbers = {name: float(f"{own.value * factors[own.unit]:.15g}") for name, own in read.items()}
     changed = frame.assign(**{response: names.where(is_value).map(numbers).astype(float)})
     if status.notna().any():
         changed["status"] = status.where(status.notna(), frame.get("status", "ok"))
-    changed.attrs = {
-        **frame.attrs,
-        READ_AS: {response: tuple(_said(response, read, status))},
-    }
+    changed.attrs = {**frame.attrs, READ_AS: {response: tuple(_said(response, read, status))}}
+    changed.attrs[UNITS] = {response: unit}
     if spreads := [own.spread for own in read.values() if own.spread]:
         changed.attrs[SPREADS] = {response: median(spreads)}
     return changed
@@ -75,6 +76,11 @@ def with_numbers(frame: pd.DataFrame, response: str) -> pd.DataFrame:
 def spread_of(frame: pd.DataFrame, response: str) -> float | None:
     """The typical spread that stood in the cells of a response, a share; None without any."""
     return dict(frame.attrs.get(SPREADS, {})).get(response)
+
+
+def unit_in(frame: pd.DataFrame, response: str) -> str:
+    """The unit that stood in the cells of a response; empty without one."""
+    return str(dict(frame.attrs.get(UNITS, {})).get(response, ""))
 
 
 def said_of(frame: pd.DataFrame, response: str) -> list[Message]:

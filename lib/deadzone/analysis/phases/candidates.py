@@ -58,7 +58,8 @@ class Candidates:
     covariance: shape (n, n), of the errors of the estimates. degrees_of_freedom: of the noise of
     all, for Student's t. response: column name. goal: "min" or "max". scale: of the response and of
     its estimates. goal_from: how the goal is known. spread: that was published with
-    the trials, a share, and taken for the noise of settings measured once; None without.
+    the trials, a share, and taken for the noise of settings measured once; None without. unit: that
+    stood in the cells of the response, empty without one.
     """
 
     table: pd.DataFrame
@@ -70,6 +71,7 @@ class Candidates:
     scale: ResponseScale
     goal_from: GoalFrom = "asked"
     spread: float | None = None
+    unit: str = ""
 
     def __getitem__(self, column: str) -> np.ndarray:
         """A column of the table, shape (n,)."""
@@ -217,6 +219,7 @@ def with_cost(candidates: Candidates, cost: str) -> tuple[Candidates, list[Messa
         goal="min",
         goal_from="asked",
         response=cost,
+        unit="",
     )
     known = np.isfinite(priced["estimate"])
     if known.sum() < min(2, len(known)):

@@ -133,7 +133,7 @@ def best(
     table: as of `Recommendation`. tolerance: in words. confidence: with which a setting is within
     it that does as well.
     """
-    known = {"setting": row["name"], "value": value_text(row, candidates.response)}
+    known = {"setting": row["name"], "value": value_text(row, candidates.response, candidates.unit)}
     if len(table) == 1:
         return _("{setting}: {value}. There is no other setting to compare it with.", **known)
     sentence = _(
@@ -200,7 +200,9 @@ def open_(candidates: Candidates, loss: np.ndarray, again: np.ndarray) -> Messag
     if len(again):
         names = listing([str(candidates["name"][i]) for i in again], MOST_AS_WELL)
         own = candidates.scale.backward(candidates["own"][again])
-        values = [response(float(value), candidates.response) for value in own]
+        values = [
+            response(float(value), candidates.response, unit=candidates.unit) for value in own
+        ]
         return _(
             "No setting yet: {settings} measured {values}, far from the curve, and would change "
             "the setting. Measure {settings} again.",
@@ -229,7 +231,7 @@ def doubted(row: Row, candidates: Candidates, doubt: str) -> Message:
     return _(
         "Set {setting} ({value}), but that is doubtful: {doubt}.",
         setting=row["name"],
-        value=value_text(row, candidates.response),
+        value=value_text(row, candidates.response, candidates.unit),
         doubt=doubt,
     )
 
@@ -239,21 +241,33 @@ def stopped(finding: Finding, row: Row | None, candidates: Candidates) -> Messag
     setting."""
     if finding.key != NOTHING_TRUSTED or row is None:
         return problem(finding)
-    would = chosen(row, candidates.response)
+    would = chosen(row, candidates.response, candidates.unit)
     return join([problem(finding), _("Without trust: {setting}.", setting=would)])
 
 
-def chosen(row: Row | None, quantity: str) -> str:
-    """A setting with what it gives: `12 cores (3.48 s)`. row: None where there is none."""
+def chosen(row: Row | None, quantity: str, unit: str = "") -> str:
+    """A setting with what it gives: `12 cores (3.48 s)`. row: None where there is none. unit: of
+    the cells."""
     if row is None:
         return _("no setting")
-    return _("{setting} ({value})", setting=row["name"], value=value_text(row, quantity))
+    return _("{setting} ({value})", setting=row["name"], value=value_text(row, quantity, unit))
 
 
-def value_text(row: Row, quantity: str) -> str:
-    """The estimate of a setting in words, with the digits that its interval leaves. row: of the
-    table."""
-    return response(float(row["estimate"]), quantity, (float(row["high"]) - float(row["low"])) / 2)
+def value_text(row: Row, quantity: str, unit: str = "", column: str = "estimate") -> str:
+    """The estimate of a setting in words, or another column of the table, of which row is one, with
+    the digits that its interval leaves. unit: of the cells."""
+    half = (float(row["high"]) - float(row["low"])) / 2
+    return response(float(row[column]), quantity, half, unit)
+
+
+def measured_beside(row: Row, quantity: str, unit: str) -> Message:
+    """What the curve says of a setting, and what its own trials say."""
+    return _(
+        "{setting}: {value} by the curve, {measured} is the median of its own trials.",
+        setting=row["name"],
+        value=value_text(row, quantity, unit),
+        measured=value_text(row, quantity, unit, "measured"),
+    )
 
 
 def within(
@@ -265,7 +279,7 @@ def within(
         "Set {setting}: {value}, the cheapest setting estimated to be within {share} of the best; "
         "at {confidence:percent} confidence it is at most {high} worse.",
         setting=row["name"],
-        value=value_text(row, candidates.response),
+        value=value_text(row, candidates.response, candidates.unit),
         share=candidates.scale.tolerance_text(share),
         confidence=confidence,
         high=candidates.scale.loss_text(high),
@@ -295,7 +309,8 @@ def targets(
             "comes nearest with {chance:probability}, a typical trial gives {typical}."
         )
     )
-    sign, unit = "≤" if candidates.goal == "min" else "≥", unit_name(candidates.response)
+    sign = "≤" if candidates.goal == "min" else "≥"
+    unit = candidates.unit or unit_name(candidates.response)
     return say(
         text,
         setting=row["name"],
@@ -304,7 +319,7 @@ def targets(
         ),
         chance=float(row["chance"]),
         confidence=confidence,
-        typical=value_text(row, candidates.response),
+        typical=value_text(row, candidates.response, candidates.unit),
     )
 
 

@@ -15,7 +15,7 @@ from deadzone import style
 from deadzone.analysis.phases import plot_axes
 from deadzone.analysis.phases.candidates import level_text
 from deadzone.analysis.phases.picture import Drawing, drawing_of, path
-from deadzone.analysis.phases.quantities import axis_label, scale_of
+from deadzone.analysis.phases.quantities import axis_label, unit_for
 from deadzone.analysis.phases.recommend import Recommendation, recommend
 from deadzone.analysis.phases.result import PhaseResult
 from deadzone.language.messages import N_, _, say
@@ -117,7 +117,7 @@ def _draw_over(model: PhaseResult, ax: Axes, shown: Drawing, color: Any, label: 
     _name_axes(model, ax)
     for start in model.phases["start"].iloc[1:]:
         ax.axvline(float(start), color=color, linewidth=0.8, linestyle=(0, (1, 2)), zorder=1)
-    plot_axes.plain_values(ax, scale_of(model.response, model.levels["median"].max())[0])
+    plot_axes.plain_values(ax, unit_for(model.response, model.levels["median"].max())[0])
     places = sorted(texts)
     starts = [*model.phases["start"], places[-1]]
     plot_axes.label_levels(ax, np.array(places), [texts[place] for place in places], starts)
@@ -152,7 +152,7 @@ def _settle(
     _lay_out(ax)
     _set_title(ax, title, slot)
     ax.margins(x=0.03)
-    plot_axes.plain_values(ax, scale_of(model.response, model.levels["median"].max())[0])
+    plot_axes.plain_values(ax, unit_for(model.response, model.levels["median"].max())[0])
     _lay_out(ax)
     _finish(model, ax, apart)
 

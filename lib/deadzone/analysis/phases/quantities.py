@@ -64,7 +64,7 @@ def plain_name(column: str) -> str:
 def axis_label(column: str, largest: float = 0) -> str:
     """A column as an axis label: its name in words and its unit in parentheses, that of its largest
     value where that is said."""
-    unit, name = scale_of(column, largest)[1], plain_name(column)
+    unit, name = unit_for(column, largest)[1], plain_name(column)
     return (
         _("{name} ({unit})", name=name, unit=unit)
         if unit and unit_of(column) != column.split(" ")[0]
@@ -109,20 +109,22 @@ def setting(value: float | str, column: str) -> str:
     )
 
 
-def scale_of(column: str, largest: float) -> tuple[float, str]:
+def unit_for(column: str, largest: float, of_cells: str = "") -> tuple[float, str]:
     """How many of a column's unit make the one that its values are said in, and that unit: GB/s for
-    bytes/s."""
-    if unit_of(column) in ("bytes/s", "B/s"):
+    bytes/s. of_cells: the unit of its cells, before that in its name."""
+    if not of_cells and unit_of(column) in ("bytes/s", "B/s"):
         for size, name in DECIMAL_UNITS:
             if abs(largest) >= size:
                 return size, name
-    return 1.0, unit_name(column)
+    return 1.0, of_cells or unit_name(column)
 
 
-def response(value: float, column: str, uncertainty: float | None = None) -> str:
-    """A response in words, with its unit: `3.48 s`."""
-    size, unit = scale_of(column, value)
-    return f"{number(value / size, uncertainty and uncertainty / size)} {unit}".strip()
+def response(value: float, column: str, uncertainty: float | None = None, unit: str = "") -> str:
+    """A response in words, with its unit: `3.48 s`; two digits of it at the least. unit: of its
+    cells."""
+    size, unit = unit_for(column, value, unit)
+    doubt = uncertainty and min(uncertainty, abs(value) or uncertainty) / size
+    return f"{number(value / size, doubt)} {unit}".strip()
 
 
 def percent(fraction: float) -> str:

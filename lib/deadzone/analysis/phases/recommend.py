@@ -71,11 +71,12 @@ class Recommendation:
     family-wise level of the set. caveats: sentences a reader needs. replicates: trials of each
     tied setting that would show that the worst of them is worse, or None. doubt: what a finding
     about the experiment saw that makes the setting doubtful, or empty. state: what became of the
-    question, see `decision.State`. table: one row a candidate, the cheapest first:
-    setting, name, n, estimate, low, high (typical response, or cost, with its own interval at the
-    confidence), loss, loss_low, loss_high (how much better the best is, a fraction, for a response
-    that may be zero an amount; simultaneous bounds), within (the probability that it is worse than
-    the best by no more than the tolerance), tied, and `chance`, by which one is chosen: the
+    question, see `decision.State`. unit: that stood in the cells of the response.
+    table: one row a candidate, the cheapest first: setting, name, n, estimate, low, high (typical
+    response, or cost, with its own interval at the confidence), measured (the median of its own
+    trials), loss, loss_low, loss_high (how much better the best is, a fraction, for a response that
+    may be zero an amount; simultaneous bounds), within (the probability that it is worse than the
+    best by no more than the tolerance), tied, and `chance`, by which one is chosen: the
     probability that it meets the targets, or that it is a good setting: hardly larger than the
     ideal, and hardly worse (see `_chance_of_good`); without it for other goals.
     """
@@ -91,6 +92,7 @@ class Recommendation:
     table: pd.DataFrame
     doubt: str = ""
     state: decision.State = "set"
+    unit: str = ""
 
     @property
     def chosen(self) -> pd.Series:
@@ -289,6 +291,7 @@ def recommend_from(
         table=table,
         doubt=doubt,
         state=state,
+        unit=candidates.unit,
     )
 
 
@@ -333,6 +336,7 @@ def estimates_table(candidates: Candidates, confidence: float) -> pd.DataFrame:
         estimate=scale.backward(estimate),
         low=np.maximum(scale.backward(estimate - half), scale.least),
         high=scale.backward(estimate + half),
+        measured=scale.backward(candidates["own"]),
     )
 
 

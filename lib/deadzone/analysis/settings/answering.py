@@ -56,7 +56,7 @@ from deadzone.errors import PhaseError, check_known
 from deadzone.language.messages import N_, Message, _, say
 from deadzone.study.direction import GoalFrom
 from deadzone.study.levels import is_number, read_level
-from deadzone.study.response_cells import by_distinct, level_names, spread_of
+from deadzone.study.response_cells import by_distinct, level_names, spread_of, unit_in
 from deadzone.study.scales import (
     FEWEST_LEVELS,
     INTERVAL,
@@ -369,8 +369,9 @@ def answer(
         ),
     )
     candidates = Candidates(
-        settings, amounts, covariance, sum(freedoms), response, goal, measured, spread=spread
-    )
+        settings, amounts, covariance, sum(freedoms), response, goal, measured, spread=spread,
+        unit=unit_in(frame, response),
+    )  # fmt: skip
     notes += _said(knob, response, measured, scale, models)
     return Answer(factors, scale, models, candidates, shown, tuple(notes))
 

@@ -8,7 +8,7 @@ import pandas as pd
 
 from deadzone.analysis.page import Page
 from deadzone.analysis.phases.decision import chosen
-from deadzone.analysis.phases.quantities import axis_label, listing, number, scale_of
+from deadzone.analysis.phases.quantities import axis_label, listing, number, unit_for
 from deadzone.analysis.phases.recommend import Recommendation, estimates_table
 from deadzone.analysis.settings.answering import Answer
 from deadzone.language.messages import N_, Message, _, join, pgettext, say
@@ -21,7 +21,7 @@ MOST_SLICES = 6
 def grid_verdict(advice: Recommendation, in_each_slice: Sequence[Recommendation]) -> Message:
     """The setting over all, and what to set under each level of the other factors, in a line."""
     lines = [
-        chosen(None if each.setting is None else each.chosen, each.quantity)
+        chosen(None if each.setting is None else each.chosen, each.quantity, each.unit)
         for each in in_each_slice
     ]
     slices = _("By slice: {slices}.", slices=listing(lines, MOST_SLICES)) if len(lines) > 1 else ""
@@ -63,7 +63,7 @@ def _left_out(answer: Answer, advice: Recommendation, cores: float | None) -> pd
 def _row(answer: Answer, advice: Recommendation, row: Mapping[Hashable, Any]) -> dict[str, str]:
     largest = float(advice.table["estimate"].max())
     response, sure = answer.candidates.response, {"certainty": advice.confidence}
-    label, size = axis_label(response, largest), scale_of(response, largest)[0]
+    label, size = axis_label(response, largest), unit_for(response, largest)[0]
     # Of a single noisy trial the half is many times the estimate, which keeps two digits.
     half = min((float(row["high"]) - float(row["low"])) / 2, abs(float(row["estimate"])) or np.inf)
     half /= size

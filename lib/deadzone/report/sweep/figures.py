@@ -23,7 +23,7 @@ from deadzone.analysis.phases.model import PhaseModel
 from deadzone.analysis.phases.picture import drawing_of
 from deadzone.analysis.phases.plot import plot
 from deadzone.analysis.phases.plot_axes import headroom
-from deadzone.analysis.phases.quantities import axis_label, plain_name, scale_of
+from deadzone.analysis.phases.quantities import axis_label, plain_name, unit_for
 from deadzone.analysis.phases.recommend import Recommendation
 from deadzone.analysis.response_scale import RATIO
 from deadzone.analysis.settings.answering import Answer
@@ -281,7 +281,7 @@ def settings_figure(answer: Answer, advice: Recommendation, *, is_only: bool) ->
 
     table, response = in_order(answer, advice), answer.candidates.response
     largest, places = float(table["estimate"].max()), list(answer.candidates["setting"])
-    size = scale_of(response, largest)[0]
+    size = unit_for(response, largest)[0]
     table = table if len(table) <= MOST_SETTINGS else table.nsmallest(MOST_SETTINGS, "loss")
     with new_figure(MARGIN_IN + ROW_IN * len(table)) as (drawing, ax):
         ax.set_yticks(range(len(table)), list(table["name"]))

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import TYPE_CHECKING, TextIO
 
-from deadzone.analysis.phases.decision import chosen
+from deadzone.analysis.phases.decision import chosen, measured_beside
 from deadzone.analysis.phases.quantities import listing
 from deadzone.language.messages import _, ngettext
 from deadzone.visible import visible
@@ -117,7 +117,7 @@ def curve_lines(part: Slice, terminal: Terminal | None) -> Iterator[str]:
     terminal to draw it in."""
     if part.name:
         setting = None if part.advice.setting is None else part.advice.chosen
-        yield visible(f"{part.name}: {chosen(setting, part.advice.quantity)}")
+        yield visible(f"{part.name}: {chosen(setting, part.advice.quantity, part.advice.unit)}")
     if terminal:
         from deadzone.analysis.phases.picture import picture
 
@@ -168,6 +168,9 @@ def _details(
         yield from curve_lines(part, terminal)
         summary = summarise(part.model, part.advice)
         yield Page(summary.title, summary.sections, {}).text(most_rows)
+        if part.advice.setting is not None:
+            about = part.advice.quantity, part.advice.unit
+            yield wide.paragraph(measured_beside(part.advice.chosen, *about), "  ")
         if told := shape(part.model):
             yield wide.paragraph(told, "  ")
         if "threads_s" in part.source.trials:
