@@ -21,6 +21,23 @@ def test_a_setting_that_changes_with_the_knob_is_named(values):
     assert "machine changes" in fit_phases(table, "n", "wall_s").recommend().reason
 
 
+@pytest.mark.parametrize("replicates", [1, 6])
+def test_two_options_that_move_together_are_named_and_one_that_is_measured_is_not(replicates):
+    """wrk -t1 -c10, -t2 -c20, ...: what holds of threads holds of connections."""
+    table = plain_table().rename(columns={"n": "threads"}).groupby("threads").head(replicates)
+    both = table.assign(connections=10 * table["threads"])
+    one = found(both, knob="threads")["levels_confounded"]
+    assert "connections moves with threads, from 10 at threads 1 to 80 at threads 8" in one.sentence
+    assert "the answer is for both together" in one.sentence
+    assert "levels_confounded" not in found(both, knob="threads", by=("connections",))
+    for column in (
+        {"workers": both["threads"]},
+        {"connections": 10},
+        {"requests": 1 / table["wall_s"]},
+    ):
+        assert "levels_confounded" not in found(table.assign(**column), knob="threads")
+
+
 @pytest.mark.parametrize("apart", [1.15, 2.0])
 def test_a_setting_that_splits_the_trials_of_a_level_is_named_before_other_causes(apart):
     table = plain_table(2)

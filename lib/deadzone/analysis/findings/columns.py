@@ -20,7 +20,7 @@ import pandas as pd
 
 from deadzone.analysis.finding import Suspicion, finding
 from deadzone.analysis.findings.experiment import Experiment, association, centred, numbers, typical
-from deadzone.analysis.findings.work_size import LOADS, PARALLEL
+from deadzone.analysis.findings.work_size import LOADS, OF_EACH, PARALLEL
 from deadzone.analysis.phases.thresholds import PRACTICAL_TOLERANCE
 from deadzone.analysis.trial_columns import below_zero
 from deadzone.store.table import COLUMNS
@@ -133,9 +133,13 @@ def settings(seen: Experiment) -> list[str]:
     levels = len(seen.levels)
     return [
         name for name in map(str, seen.table)
-        if name not in (seen.knob, seen.response, *seen.by, *seen.failures, *COLUMNS)
-        and not set(words_of(name)) & NO_SETTINGS and _has_few_values(seen.table[name], levels)
+        if _may_be_set(seen, name) and _has_few_values(seen.table[name], levels)
     ]  # fmt: skip
+
+
+def _may_be_set(seen: Experiment, name: str) -> bool:
+    is_other = name not in (seen.knob, seen.response, *seen.by, *seen.failures, *COLUMNS)
+    return is_other and not set(words_of(name)) & NO_SETTINGS
 
 
 def _has_few_values(column: pd.Series, levels: int) -> bool:
@@ -149,7 +153,7 @@ def goes_with_the_knob(seen: Experiment) -> Iterator[Suspicion]:
     """A setting is the same in all trials of a level and changes between levels: what it does
     cannot be told from what the knob does. Counted exactly: how often values dealt out to the
     trials at random are the same within every level, and, where they are, each in one stretch of
-    levels."""
+    levels. So does an option, known by its name, that rises or falls at every level."""
     if len(seen.levels) < 3:
         return
     rows = seen.sound
@@ -167,6 +171,18 @@ def goes_with_the_knob(seen: Experiment) -> Iterator[Suspicion]:
         yield seen.suspicion(
             "levels_confounded", p <= BY_CHANCE, levels=(), how="column", column=name, values=shown
         )
+    for name in map(str, rows.select_dtypes("number")):
+        values = rows.groupby("place")[name].first()
+        is_option = _may_be_set(seen, name) and set(words_of(name)) & OF_EACH
+        if not is_option or rows.groupby("place")[name].nunique(dropna=False).max() > 1:
+            continue
+        moves = np.sign(np.diff(values.to_numpy(float)))
+        if abs(moves.sum()) == len(seen.levels) - 1 and [*values] != seen.levels:
+            yield seen.suspicion(
+                "levels_confounded", True, levels=(), how="in_step", column=name,
+                least=_shown(values.iloc[0]), most=_shown(values.iloc[-1]),
+                here=seen.named([seen.levels[0]]), there=seen.named([seen.levels[-1]]),
+            )  # fmt: skip
 
 
 def _by_chance(of_levels: pd.Series, of_trials: pd.Series) -> float:
