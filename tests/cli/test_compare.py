@@ -116,3 +116,10 @@ def test_a_table_without_the_usual_response_lists_what_there_is(deadzone, tmp_pa
     pd.DataFrame({"threads": [1], "fps": [2]}).to_csv(tmp_path / "a.csv", index=False)
     said = deadzone("compare", tmp_path / "a.csv", tmp_path / "a.csv")
     assert "no column 'wall_s'" in said.err and "`threads`, `fps`" in said.err
+
+
+def test_a_table_without_the_usual_response_says_how_to_name_another(tmp_path, deadzone):
+    (tmp_path / "a.csv").write_text("n,ms\n1,2\n2,3\n4,2\n")
+    said = deadzone("compare", tmp_path / "a.csv", tmp_path / "a.csv")
+    assert said.code != 0
+    assert "no column 'wall_s'. Name another with `--response COLUMN`; its columns are" in said.err

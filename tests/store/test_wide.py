@@ -43,6 +43,8 @@ def test_columns_of_levels_become_a_factor():
 def test_what_is_no_wide_table_is_refused(wide, response, words):
     with pytest.raises(TableError, match=words):
         long_table(CODECS, wide, response)
+    with pytest.raises(TableError, match=r"No column is 'runs \*'. Did you mean `run \*`\?"):
+        long_table(RUNS, "runs *", "wall_s")
 
 
 @pytest.mark.parametrize(

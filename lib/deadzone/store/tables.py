@@ -21,7 +21,7 @@ import pandas as pd
 from deadzone.contents import written_whole
 from deadzone.errors import FormatError, SaidAs, TableError, did_you_mean
 from deadzone.store.entering import as_numbers, entered, texts_of
-from deadzone.store.text_form import DRAWN, ROWS_LOOKED_AT, form_of, is_drawn
+from deadzone.store.text_form import DRAWN, ROWS_LOOKED_AT, form_of, is_drawn, line_of
 from deadzone.study.quantity import level_amount
 from deadzone.study.scales import FEWEST_LEVELS, NO_LIMIT
 
@@ -123,13 +123,19 @@ def _check_head_line(table: pd.DataFrame, path: Path) -> None:
         names = ",".join(f"column{i}" for i in range(1, table.shape[1] + 1))
         raise TableError(
             f"{path}: its first line has numbers, so it is no head line. Put names before it: "
-            f"`(echo {names}; cat {path.name}) | deadzone fit - ...`."
+            f"`(echo {names}; {_from(path)}) | deadzone fit - ...`."
         )
+
+
+def _from(path: Path) -> str:
+    """What prints a file from the first line that is read: a remark is one at the top alone."""
+    first = line_of(path, 0)
+    return f"cat {path.name}" if first == 1 else f"tail -n +{first} {path.name}"
 
 
 def _without_first_line(path: Path, lines: int = 1) -> str:
     """What to type so that a table is read without its first lines."""
-    return f"`tail -n +{lines + 1} {path.name} | deadzone fit - ...`"
+    return f"`tail -n +{line_of(path, lines)} {path.name} | deadzone fit - ...`"
 
 
 def check_no_title(table: pd.DataFrame, path: Path, columns: Collection[str]) -> None:
@@ -173,7 +179,8 @@ def _read_standard_input() -> pd.DataFrame:
         try:
             return read_table(Path(file.name))
         except TableError as error:
-            raise TableError(str(error).replace(file.name, "standard input")) from error
+            said = str(error).replace(file.name, "standard input")
+            raise TableError(said.replace(Path(file.name).name, "-")) from error
 
 
 def _read(path: Path) -> pd.DataFrame:
@@ -362,8 +369,8 @@ def _wide_columns(table: pd.DataFrame, wide: str) -> list[str]:
         if not matches:
             known = [str(column) for column in table]
             raise TableError(
-                f"No column is {part!r}.{did_you_mean(part, known)} The columns are "
-                f"{', '.join(known)}."
+                f"No column is {part!r}.{did_you_mean(part, [*repeats_in(table), *known])} The "
+                f"columns are {', '.join(known)}."
             )
         columns += [column for column in matches if column not in columns]
     if len(columns) < 2:

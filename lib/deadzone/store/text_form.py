@@ -46,6 +46,18 @@ def form_of(path: Path) -> tuple[dict[str, Any], int]:
     return {**how, "sep": separator or r"\s+", "decimal": "," if comma else "."}, columns
 
 
+def line_of(path: Path, place: int) -> int:
+    """The number of a line in a file, from 1, by its place among those that are read, from 0:
+    remarks, rules and empty lines are not."""
+    try:
+        skipped = form_of(path)[0]["skiprows"]
+        lines = enumerate(_head(path)[0].splitlines(), 1)
+    except OSError:  # standard input
+        return place + 1
+    read = [i for i, line in lines if i - 1 not in skipped and line.strip()]
+    return read[place] if place < len(read) else place + 1
+
+
 def _head(path: Path) -> tuple[str, str, bool]:
     """The first lines of a file, their encoding, and whether the last of them may be cut. Raises
     OSError if it cannot be read."""

@@ -107,9 +107,9 @@ def values_of(frame: pd.DataFrame, response: str, name: str) -> pd.Series:
     Raises CompareError if the column is missing, holds no number, or a negative or infinite one.
     """
     known = [str(column) for column in frame.columns]
-    check_known(
-        CompareError, f"{name} has no column {response!r}", response, known, "Its columns are"
-    )
+    said = f"{name} has no column {response!r}"
+    listed = "Name another with `--response COLUMN`; its columns are"
+    check_known(CompareError, said, response, known, listed)
     values = pd.to_numeric(frame[response], errors="coerce").dropna().astype(float)
     if values.empty:
         raise CompareError(f"{name} has no number in the column {response!r}.")
