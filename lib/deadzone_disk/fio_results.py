@@ -10,9 +10,11 @@ from deadzone.store.imports.document import documents
 
 TOOL = "fio"
 
-TRAPS = (
-    "fio's latencies are completion latencies (clat): the time to submit a call is not in them.",
+COMPLETION = (
+    "fio's latencies are completion latencies (clat): the time to submit a call is not in them."
 )
+"""Of engines that submit and wait apart, as libaio does; a synchronous one has no time to submit
+(slat), and all of a call is in its latency."""
 
 DIRECTIONS = ("read", "write", "trim")
 
@@ -90,7 +92,10 @@ def read_fio(path: Path) -> Results:
             "those that stand there are longer, up to the longest."
         )
     version = str(next(part.value for part in parts if part.value)["fio version"])
-    return Results.read(path.name, version, rows, TRAPS, remarks, incomplete)
+    sides = (job.get(one) or {} for part in parts if part.value for job in part.value["jobs"]
+             for one in DIRECTIONS)  # fmt: skip
+    traps = [COMPLETION] if any((side.get("slat_ns") or {}).get("mean") for side in sides) else []
+    return Results.read(path.name, version, rows, traps, remarks, incomplete)
 
 
 def _document_rows(document: Mapping[str, Any], around: Sequence[str], path: Path) -> list[Row]:

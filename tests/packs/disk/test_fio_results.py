@@ -44,8 +44,15 @@ def test_a_mixed_job_is_a_row_a_direction():
     assert "user_s" not in table, "the job's CPU time belongs to both directions"
 
 
-def test_latencies_of_completion_are_said_to_be():
+def test_latencies_of_completion_are_said_to_be_where_an_engine_submits_apart(tmp_path):
+    """A synchronous engine has no submission: fio prints slat as 0."""
+
+    def synchronous(document):
+        document["jobs"][0]["write"]["slat_ns"] = {"min": 0, "max": 0, "mean": 0.0, "N": 0}
+
     assert "clat" in imported("fio", SIZES[0])["note"][0]
+    table = imported("fio", changed(tmp_path, "fio_seqw_direct_4k.json", synchronous))
+    assert "note" not in table
 
 
 @pytest.mark.parametrize(

@@ -282,6 +282,23 @@ def test_without_latency_there_are_no_percentiles_and_it_is_said(tmp_path):
     assert "--latency" in table["note"][0]
 
 
+@pytest.mark.parametrize("head", ["SQL statistics:", "OLTP test statistics:", "CPU speed:"])
+def test_the_closed_loop_of_sysbench_is_that_of_its_database_tests(tmp_path, head):
+    text = sample("sysbench_cpu.txt").read_text().replace("CPU speed:", head)
+    said = " ".join(reader_of("sysbench")(written(tmp_path, text)).warnings)
+    assert ("coordinated omission" in said) == (head != "CPU speed:")
+    memory = reader_of("sysbench")(sample("sysbench_memory.txt")).warnings
+    assert "coordinated omission" not in " ".join(memory)
+
+
+def test_what_wrk_rounds_is_said_as_it_prints_it():
+    """72537.81 requests/s beside 1.01s."""
+    [said] = [
+        one for one in reader_of("wrk")(sample("wrk_latency.txt")).warnings if "prints" in one
+    ]
+    assert "two decimals of their unit" in said
+
+
 def test_the_closed_loop_is_said_and_not_of_wrk2(tmp_path):
     assert "coordinated omission" in imported("wrk", sample("wrk_latency.txt"))["note"][0]
     wrk2 = WRK.replace(
