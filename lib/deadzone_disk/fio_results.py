@@ -13,8 +13,7 @@ TOOL = "fio"
 COMPLETION = (
     "fio's latencies are completion latencies (clat): the time to submit a call is not in them."
 )
-"""Of engines that submit and wait apart, as libaio does; a synchronous one has no time to submit
-(slat), and all of a call is in its latency."""
+"""Of engines that submit and wait apart; those that do not have no time to submit (slat)."""
 
 DIRECTIONS = ("read", "write", "trim")
 
@@ -67,6 +66,7 @@ def read_fio(path: Path) -> Results:
     rows: list[Row] = []
     incomplete: dict[int, str] = {}
     remarks: list[str] = []
+    submits_apart = False
     tool = f"{TOOL}, written with --output-format=json"
     parts = documents(text_of(path), path, tool)
     for part in parts:
@@ -78,6 +78,8 @@ def read_fio(path: Path) -> Results:
         else:
             with reading(path, tool):
                 rows += _document_rows(part.value, part.around, path)
+                sides = (job.get(one) or {} for job in part.value["jobs"] for one in DIRECTIONS)
+                submits_apart |= any((one.get("slat_ns") or {}).get("mean") for one in sides)
     complete = [row for i, row in enumerate(rows) if i not in incomplete]
     if not complete:
         raise FormatError(f"{path}: no job of this fio run read or wrote anything.")
@@ -92,9 +94,7 @@ def read_fio(path: Path) -> Results:
             "those that stand there are longer, up to the longest."
         )
     version = str(next(part.value for part in parts if part.value)["fio version"])
-    sides = (job.get(one) or {} for part in parts if part.value for job in part.value["jobs"]
-             for one in DIRECTIONS)  # fmt: skip
-    traps = [COMPLETION] if any((side.get("slat_ns") or {}).get("mean") for side in sides) else []
+    traps = [COMPLETION] if submits_apart else []
     return Results.read(path.name, version, rows, traps, remarks, incomplete)
 
 

@@ -123,19 +123,19 @@ def _check_head_line(table: pd.DataFrame, path: Path) -> None:
         names = ",".join(f"column{i}" for i in range(1, table.shape[1] + 1))
         raise TableError(
             f"{path}: its first line has numbers, so it is no head line. Put names before it: "
-            f"`(echo {names}; {_from(path)}) | deadzone fit - ...`."
+            f"`(echo {names}; {_from(path, 0)}) | deadzone fit - ...`."
         )
 
 
-def _from(path: Path) -> str:
-    """What prints a file from the first line that is read: a remark is one at the top alone."""
-    first = line_of(path, 0)
-    return f"cat {path.name}" if first == 1 else f"tail -n +{first} {path.name}"
+def _from(path: Path, place: int) -> str:
+    """What prints a file from a line on, by its place among those that are read."""
+    line = line_of(path, place)
+    return f"tail -n +{line} {path.name}" if line > 1 else f"cat {path.name}"
 
 
 def _without_first_line(path: Path, lines: int = 1) -> str:
     """What to type so that a table is read without its first lines."""
-    return f"`tail -n +{line_of(path, lines)} {path.name} | deadzone fit - ...`"
+    return f"`{_from(path, lines)} | deadzone fit - ...`"
 
 
 def check_no_title(table: pd.DataFrame, path: Path, columns: Collection[str]) -> None:

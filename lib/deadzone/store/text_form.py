@@ -47,8 +47,7 @@ def form_of(path: Path) -> tuple[dict[str, Any], int]:
 
 
 def line_of(path: Path, place: int) -> int:
-    """The number of a line in a file, from 1, by its place among those that are read, from 0:
-    remarks, rules and empty lines are not."""
+    """The number of a line in a file, from 1, by its place, from 0, among those that are read."""
     try:
         skipped = form_of(path)[0]["skiprows"]
         lines = enumerate(_head(path)[0].splitlines(), 1)

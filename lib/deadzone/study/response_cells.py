@@ -57,11 +57,11 @@ def with_numbers(frame: pd.DataFrame, response: str) -> pd.DataFrame:
     if not is_value.any() or set(names[is_value]) - set(read):
         return frame
     units = {own.unit for own in read.values()}
-    family = family_of(units) if len(units) > 1 else ("", dict.fromkeys(units, 1.0))
+    family = family_of(units) if len(units) > 1 else (max(units), dict.fromkeys(units, 1.0))
     family = ("", MULTIPLES) if units <= MULTIPLES.keys() else family
     if family is None:
         return frame
-    unit, factors = family if len(units) > 1 else (*(units - MULTIPLES.keys() or [""]), family[1])
+    unit, factors = family
     numbers = {name: float(f"{own.value * factors[own.unit]:.15g}") for name, own in read.items()}
     changed = frame.assign(**{response: names.where(is_value).map(numbers).astype(float)})
     if status.notna().any():

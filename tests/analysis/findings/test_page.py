@@ -40,5 +40,8 @@ def test_an_unknown_finding_is_answered_with_the_nearest():
 def test_explain_prints_a_page_and_the_list(deadzone):
     assert "# less_work" in deadzone("explain", "less_work").out
     assert "carry_over" in deadzone("explain").out
+    failures = deadzone("explain", "failures_by_level").out
+    assert "Usual severity: Doubtful." in failures, "where all levels fail it stops the verdict"
+    assert "more than 0.05 for each level" in failures and "ALLOWED" not in failures
     assert "출력" in deadzone("explain", "unit_changes", "--lang", "ko").out
     assert deadzone("explain", "nothing").code == 2

@@ -62,7 +62,7 @@ def test_ends_that_are_alike_in_everything_may_not_use_the_knob(judged):
     alike = judged(**same, voluntary_switches=first["voluntary_switches"] + 1)["knob_not_used"]
     assert alike.severity == "notes", "-1 and 1 may be alike, and 0 not"
     assert "at each end of the range" in alike.seen
-    assert "The sweep shows whether the program uses n" in alike.sentence
+    assert "The sweep shows whether the program uses n" in alike.seen
 
 
 @pytest.mark.parametrize(("wall_s", "is_less"), [(0.2, True), (2.01, False)])

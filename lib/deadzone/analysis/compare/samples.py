@@ -107,9 +107,8 @@ def values_of(frame: pd.DataFrame, response: str, name: str) -> pd.Series:
     Raises CompareError if the column is missing, holds no number, or a negative or infinite one.
     """
     known = [str(column) for column in frame.columns]
-    said = f"{name} has no column {response!r}"
     listed = "Name another with `--response COLUMN`; its columns are"
-    check_known(CompareError, said, response, known, listed)
+    check_known(CompareError, f"{name} has no column {response!r}", response, known, listed)
     values = pd.to_numeric(frame[response], errors="coerce").dropna().astype(float)
     if values.empty:
         raise CompareError(f"{name} has no number in the column {response!r}.")

@@ -179,9 +179,8 @@ def goes_with_the_knob(seen: Experiment) -> Iterator[Suspicion]:
         moves = np.sign(np.diff(values.to_numpy(float)))
         if abs(moves.sum()) == len(seen.levels) - 1 and [*values] != seen.levels:
             yield seen.suspicion(
-                "levels_confounded", True, levels=(), how="in_step", column=name,
-                least=_shown(values.iloc[0]), most=_shown(values.iloc[-1]),
-                here=seen.named([seen.levels[0]]), there=seen.named([seen.levels[-1]]),
+                "levels_confounded", True, levels=(), how="in_step", mend="column", column=name,
+                values=f"{_shown(values.iloc[0])} to {_shown(values.iloc[-1])}",
             )  # fmt: skip
 
 

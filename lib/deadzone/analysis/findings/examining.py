@@ -8,6 +8,8 @@ A finding is explained on a page made from the catalogue: what to change, and ho
 """
 
 import inspect
+import re
+import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -119,19 +121,26 @@ def page(key: str) -> str:
     accept = _("If it is meant so, accept the finding in the study file, with the reason.")
     parts = (
         f"# {key}",
-        f"{say(SEVERITY_NAMES[about.severity])}.",
+        _("Usual severity: {severity}.", severity=say(SEVERITY_NAMES[about.severity])),
         f"## {_('What to change')}\n\n{say(about.mend[''], add='A, B', column='COLUMN')}",
         f"## {_('If it is meant')}\n\n{accept}\n\n```yaml\naccept:\n  {key}: why it is meant\n```",
-        f"## {_('How it is tested')}\n\n{inspect.cleandoc(about.check.__doc__ or '')}",
+        f"## {_('How it is tested')}\n\n{_tested(about.check)}",
     )
     return "\n\n".join(parts) + "\n"
+
+
+def _tested(check: Check) -> str:
+    """What a check says of its test, with the numbers of its thresholds in place of their names."""
+    known, text = vars(sys.modules[check.__module__]), inspect.cleandoc(check.__doc__ or "")
+    numbers = {name: f"{one:.3g}" for name, one in known.items() if isinstance(one, int | float)}
+    return re.sub(r"\b[A-Z][A-Z_]+\b", lambda name: numbers.get(name[0], name[0]), text)
 
 
 def index() -> str:
     """The list of all findings as Markdown, with the first sentence on the test of each."""
     about = _("A finding is about the experiment, a verdict about the setting.")
     lines = [f"# {_('Findings about the experiment')}\n\n{about}\n"]
-    lines += [_("| finding | severity | what it means |"), "| --- | --- | --- |"]
+    lines += [_("| finding | usual severity | what it means |"), "| --- | --- | --- |"]
     for key, kind in CATALOGUE.items():
         first = " ".join((kind.check.__doc__ or "").split()).partition(". ")[0].rstrip(".")
         lines.append(f"| [`{key}`]({key}.md) | {say(SEVERITY_NAMES[kind.severity])} | {first} |")

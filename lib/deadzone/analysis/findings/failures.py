@@ -155,7 +155,9 @@ def nothing_trusted(seen: Experiment) -> Iterator[Suspicion]:
         kept=kept,
         all=seen.ended["level"].nunique(),
         who=", ".join(f"{name} {cores:.2f}" for name, cores in used),
-        foreign=f"`--foreign-cpu {np.ceil(10 * np.nanmax(foreign)) / 10:.1f}`" if used else "",
+        foreign=f"`--foreign-cpu {np.ceil(10 * np.nanmax([0.1, *foreign])) / 10:.1f}`"
+        if used
+        else "",
         how="named" if used else "",
     )
 

@@ -112,15 +112,14 @@ def _first_of_level(
 @finding(
     seen={
         "column": "{column} changes with {knob} ({values}): their effects cannot be told apart.",
-        "in_step": "{column} moves with {knob}, from {least} at {here} to {most} at "
-        "{there}: their effects cannot be told apart, and the answer is for both together.",
+        "in_step": "{column} moves with {knob} ({values}): their effects cannot be told apart, and "
+        "the answer is for both together.",
         "": "The order of the trials explains {share:percent} of the levels: drift of the machine "
         "cannot be told from the effect of the knob.",
     },
     mend={
         "": "Use a randomised design (design.kind: factorial), or more blocks.",
         "column": "Measure all levels with the same {column}, or all with each (--by {column}).",
-        "in_step": "Set both as they were, or measure all levels with the same {column}.",
     },
 )
 def levels_confounded(seen: Experiment) -> Iterator[Suspicion]:

@@ -121,13 +121,12 @@ def same_process(seen: Experiment) -> Iterator[Suspicion]:
         "switches, bytes, output) differs between the levels of {knob}; the program may not use "
         "it.",
         "rehearsed": "One trial at each end of the range is alike in all that was measured "
-        "({measures} quantities: response, CPU time, memory, switches, bytes, output).",
+        "({measures} quantities). The sweep shows whether the program uses {knob}.",
         "same_process": "One and the same process, {process}, served every level of {knob}: what "
         "was prepared for the first level still runs, and nothing was started for the others.",
     },
     mend={
         "": "Check how the knob reaches the program, and that the program knows it.",
-        "rehearsed": "The sweep shows whether the program uses {knob}; check how it gets there.",
         "same_process": "End it in the preparation before it is started anew, as with `restart`.",
     },
 )

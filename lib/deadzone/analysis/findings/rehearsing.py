@@ -40,8 +40,7 @@ def failed_at_an_end(seen: Experiment) -> Iterator[Suspicion]:
 
 
 def alike_at_both_ends(seen: Experiment) -> Iterator[Suspicion]:
-    """Neither the response nor the CPU time nor any count differs between the ends. A note: two
-    ends may be alike and what lies between them not."""
+    """Neither response, CPU time nor any count differs between the ends, which may be by chance."""
     rows = seen.ended
     if len(rows) < 2:
         return

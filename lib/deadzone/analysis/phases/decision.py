@@ -199,10 +199,8 @@ def open_(candidates: Candidates, loss: np.ndarray, again: np.ndarray) -> Messag
     against the best one, as estimated. again: positions of settings to measure again."""
     if len(again):
         names = listing([str(candidates["name"][i]) for i in again], MOST_AS_WELL)
-        own = candidates.scale.backward(candidates["own"][again])
-        values = [
-            response(float(value), candidates.response, unit=candidates.unit) for value in own
-        ]
+        own, about = candidates.scale.backward(candidates["own"][again]), candidates.response
+        values = [response(float(value), about, unit=candidates.unit) for value in own]
         return _(
             "No setting yet: {settings} measured {values}, far from the curve, and would change "
             "the setting. Measure {settings} again.",

@@ -77,8 +77,7 @@ class Recommendation:
     trials), loss, loss_low, loss_high (how much better the best is, a fraction, for a response that
     may be zero an amount; simultaneous bounds), within (the probability that it is worse than the
     best by no more than the tolerance), tied, and `chance`, by which one is chosen: the
-    probability that it meets the targets, or that it is a good setting: hardly larger than the
-    ideal, and hardly worse (see `_chance_of_good`); without it for other goals.
+    probability that it meets the targets, or that it is good (`_chance_of_good`), or missing.
     """
 
     setting: Any

@@ -154,11 +154,10 @@ def _other_workload(plan: Plan, run: RunFolder, identity: Mapping[str, str]) -> 
 def _counted(run: RunFolder, n_planned: int, repeats: int) -> str:
     """How many of the planned trials a run holds, with what was repeated and is not trusted."""
     last = {record["trial"]: record for record in run.each_record() if record["final"]}
-    doubted = sum(not record["trusted"] and not record["warmup"] for record in last.values())
+    judged = [bool(record["trusted"]) for record in last.values() if not record["warmup"]]
     attempts = f" in {len(last) + repeats} attempts" if repeats else ""
-    counted = sum(not record["warmup"] for record in last.values())
-    trusted = f", {doubted} of the {counted} after the warm-up not trusted" if doubted else ""
-    return f"{len(last)} of {n_planned} trials measured{attempts}{trusted}"
+    doubted = f", {judged.count(False)} of the {len(judged)} after the warm-up not trusted"
+    return f"{len(last)} of {n_planned} trials measured{attempts}{'' if all(judged) else doubted}"
 
 
 def _keep(run: RunFolder, plan: Plan, n_planned: int) -> str:
