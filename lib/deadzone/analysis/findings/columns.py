@@ -173,7 +173,7 @@ def goes_with_the_knob(seen: Experiment) -> Iterator[Suspicion]:
         )
     for name in map(str, rows.select_dtypes("number")):
         values = rows.groupby("place")[name].first()
-        is_option = _may_be_set(seen, name) and set(words_of(name)) & OF_EACH
+        is_option = _may_be_set(seen, name) and set(words_of(name)) & (OF_EACH - {"limit"})
         if not is_option or rows.groupby("place")[name].nunique(dropna=False).max() > 1:
             continue
         moves = np.sign(np.diff(values.to_numpy(float)))
