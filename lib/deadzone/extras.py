@@ -13,6 +13,7 @@ PACKAGES = {
     "google": "protobuf",
     "google.protobuf": "protobuf",
     "hdrh": "hdrhistogram",
+    "sklearn": "scikit-learn",
     "traitlets": "nbconvert",
 }
 """The package of a module that has another name; ipykernel and nbconvert bring those of others."""

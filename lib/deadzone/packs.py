@@ -65,8 +65,8 @@ class Pack:
     importers: readers of other tools' result files, by tool. commands: click commands, each with a
     line of help. verbs: of `import deadzone as dz`. checks: of `deadzone doctor`, functions that
     return its checks. The fields below are parts of the core, one pack each: what measures a
-    service or takes profiles, what belongs to trials, where settings are applied, and what is left
-    of killed sweeps.
+    service or takes profiles, what belongs to trials, which of them come next, where settings are
+    applied, and what is left of killed sweeps.
     """
 
     name: str
@@ -81,6 +81,9 @@ class Pack:
     coresident_processes: Place = ""
     recognising: Place = ""
     next_rates: Place = ""
+    search_cells: Place = ""
+    next_cells: Place = ""
+    searched: Place = ""
     capacities: Place = ""
     application: Place = ""
     applied: Place = ""

@@ -2,4 +2,10 @@
 
 from deadzone.plugins import Pack
 
-PACK = Pack("search", verbs={"search": "deadzone_search.searching:search"})
+PACK = Pack(
+    "search",
+    search_cells="deadzone_search.studying:search_cells",
+    next_cells="deadzone_search.studying:next_cells",
+    searched="deadzone_search.studying:searched",
+    verbs={"search": "deadzone_search.searching:search"},
+)

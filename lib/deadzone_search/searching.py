@@ -73,7 +73,8 @@ class KnobSearch:
     to be now. verdict: in a sentence or two. effects: what each knob does: knob, from, to, effect
     (how many times better), low, high, verdict (live, inert, undecided). cells: the measured cells,
     the best first: the knobs, n, estimate, low, high. recommendation: by the confirmation alone;
-    None before. setting: the levels to set; None before. gain, gain_low, gain_high: how many times
+    None before. setting: the levels to set; None before. told: what it gains and which knobs
+    matter, in sentences; empty before. gain, gain_low, gain_high: how many times
     better than the baseline it is, by the confirmation; nan before.
     """
 
@@ -85,6 +86,7 @@ class KnobSearch:
     cells: pd.DataFrame = field(default_factory=pd.DataFrame)
     recommendation: Recommendation | None = None
     setting: dict[str, Any] | None = None
+    told: str = ""
     gain: float = float("nan")
     gain_low: float = float("nan")
     gain_high: float = float("nan")
@@ -110,15 +112,7 @@ class _Plan:
     @classmethod
     def of(cls, space: Space, baseline: int, trials: int, seed: int) -> _Plan:
         """The plan of so many trials. Raises PhaseError where they are too few."""
-        blocks = max(LEAST_BLOCKS, trials // A_BLOCK_OF)
-        n = space.x.shape[1] + SPARE
-        least = BASELINES + n + BLOCK + blocks * (FINALISTS + 1)
-        if trials < least:
-            raise PhaseError(
-                f"trials is {trials}; a search of {len(space.knobs)} knobs takes {least} or more: "
-                f"{BASELINES + n} of the screen, {BLOCK} of the search, and the confirmation. Give "
-                f"`trials={least}`, or fewer knobs."
-            )
+        n, blocks = check_trials(space, trials)
         first = [baseline] * BASELINES
         screen = [*first, *screening_design(space, n, first, seed)]
         mixed = np.random.default_rng(seed).permutation(screen)
@@ -146,6 +140,21 @@ class _Plan:
         blocks = [rng.permutation([*best, self.baseline]) for _block in range(self.blocks)]
         left = _left([int(cell) for cell in np.concatenate(blocks)], confirmed)
         return ("confirm", left) if left else ("done", [])
+
+
+def check_trials(space: Space, trials: int) -> tuple[int, int]:
+    """The trials of the screen beside the baseline, and the blocks of the confirmation, of so many
+    in all. Raises PhaseError where they are too few."""
+    blocks = max(LEAST_BLOCKS, trials // A_BLOCK_OF)
+    n = space.x.shape[1] + SPARE
+    least = BASELINES + n + BLOCK + blocks * (FINALISTS + 1)
+    if trials < least:
+        raise PhaseError(
+            f"trials is {trials}; a search of {len(space.knobs)} knobs takes {least} or more: "
+            f"{BASELINES + n} of the screen, {BLOCK} of the search, and the confirmation. Give "
+            f"`trials={least}`, or fewer knobs."
+        )
+    return n, blocks
 
 
 def _left(planned: Sequence[int], tried: np.ndarray) -> list[int]:
@@ -225,8 +234,11 @@ def search(
     setting = dict(advice.setting or {})
     chosen = int(space.rows_of(pd.DataFrame([setting], dtype=object))[0]) if setting else base
     gained = _gain(cell[fresh], value[fresh], chosen, base)
-    said = join([advice.reason, _told_gain(*gained, chosen == base), _told_knobs(knobs)])
-    return KnobSearch(stage, ask, history, said, knobs, table, advice, setting or None, *gained)
+    told = join([_told_gain(*gained, chosen == base), _told_knobs(knobs)])
+    said = join([advice.reason, told])
+    return KnobSearch(
+        stage, ask, history, said, knobs, table, advice, setting or None, told, *gained
+    )
 
 
 def _told(frame: pd.DataFrame | None, space: Space, response: str) -> pd.DataFrame:
@@ -265,8 +277,8 @@ def _refuse_failures(space: Space, tried: np.ndarray, counts: np.ndarray, base: 
     of_baseline = tried == base
     if of_baseline.sum() >= BASELINES and not counts[of_baseline].any():
         raise PhaseError(
-            f"The baseline, {space.named(base)}, fails in all of its {int(of_baseline.sum())} "
-            "trials. Mend it, or give `baseline` levels that work."
+            f"The baseline, {space.named(base)}, fails or is not trusted in all of its "
+            f"{int(of_baseline.sum())} trials. Mend it, or give `baseline` levels that work."
         )
     if len(tried) >= BLOCK and counts.mean() < 1 - MOST_FAILURES:
         raise PhaseError(

@@ -92,6 +92,8 @@ def space_of(
                 f"factors.{name} has one level; a knob that is searched has two or more. Leave it "
                 f"out of `factors`, or add a level."
             )
+    if "stage" in levels:
+        raise PhaseError("factors.stage has the name of a column of `ask`; rename it.")
     if len(levels) < 2:
         raise PhaseError("A search takes two knobs or more; `dz.fit_phases` answers for one.")
     for name in baseline or {}:

@@ -143,12 +143,18 @@ def print_plan(asked: Asked, is_analysed: bool = False) -> None:
     if asked.as_json:
         click.echo(json.dumps(ahead))
         return
-    shown = ahead["treatments"]
-    click.echo(f"{ahead['study']}: {len(shown)} treatments x {ahead['replicates']} replicates")
-    for treatment in shown:
+    shown, is_search = ahead["treatments"], plan.design.kind == "search"
+    times = "" if is_search else f" x {ahead['replicates']} replicates"
+    click.echo(f"{ahead['study']}: {len(shown):,} treatments{times}")
+    for treatment in () if is_search else shown:
         levels = (f"  {name}={level}" for name, level in treatment.items())
         click.echo(visible("".join(levels)))
-    if plan.is_adaptive:
+    if is_search:
+        click.echo(
+            f"at most {ahead['n_trials']} trials, chosen as the search goes on, and "
+            f"{ahead['warmup']} of the baseline for warm-up"
+        )
+    elif plan.is_adaptive:
         click.echo(
             f"at most {ahead['n_trials']} trials, chosen as the sweep goes on, in no more time "
             f"than the grid takes, and {ahead['warmup']} for warm-up"

@@ -65,10 +65,11 @@ WORDS = {
     "traceback": "string",
     "prepared_processes": "string",
     "other_workload": "string",
+    "search_stage": "string",
 }
 """Text that says who used the CPU meanwhile, what stood behind printed numbers, what the program
-says it did, where a Python function failed, what its preparation left running, and in what it ran
-another workload than the run began with."""
+says it did, where a Python function failed, what its preparation left running, in what it ran
+another workload than the run began with, and for which stage of a search it was made."""
 
 TRACES = {
     "left_running": "Int64",
@@ -102,7 +103,7 @@ ACCOUNT = {
 }
 """Where the time of a trial's threads went; the parts after the first add up to it."""
 
-FOREIGN_PROCESSES, PRINTED_UNITS, PRINTED_WORK, _, PREPARED, OTHER_WORKLOAD = WORDS
+FOREIGN_PROCESSES, PRINTED_UNITS, PRINTED_WORK, _, PREPARED, OTHER_WORKLOAD, SEARCH_STAGE = WORDS
 COLUMNS: dict[str, str] = {**IDENTITY, **SHARED, **PLACED, **WORDS, **TRACES, **ACCOUNT}
 """Every column that is no workload's own, with its kind."""
 

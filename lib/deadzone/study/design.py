@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from deadzone import packs
 from deadzone.errors import StudyError, refused
 from deadzone.language.messages import Message
 from deadzone.study.claims import ClaimSpec
@@ -63,6 +64,8 @@ class NextTreatments:
     gain: tuple[float, ...]
     open: tuple[Message, ...]
     cost: float
+    stage: str = ""
+    """of a search over several knobs: screen, search or confirm"""
 
 
 @dataclass(frozen=True)
@@ -81,13 +84,14 @@ class Limits:
 @dataclass(frozen=True, slots=True)
 class PlannedTrial:
     """One place in the run order: trial is its number from 1, block and replicate where it
-    belongs."""
+    belongs, stage that of a search over several knobs."""
 
     trial: int
     block: int
     replicate: int
     warmup: bool
     treatment: Treatment
+    stage: str = ""
 
 
 def resolve(study: Study, host_cores: int) -> Study:
@@ -152,13 +156,17 @@ def _check(factor: str, level: Level, path: str) -> None:
 
 
 def treatments(study: Study) -> tuple[Treatment, ...]:
-    """The distinct treatments of a resolved study, in the order of its levels.
+    """The distinct treatments of a resolved study, in the order of its levels; of a search those
+    that it chooses among, the baseline first.
 
     Raises StudyError if they are too many, the factors of a paired design differ in length, or a
     listed treatment lacks a factor.
     """
     if study.design.kind == "list":
         combinations = _listed(study)
+    elif study.design.kind == "search":
+        cells = packs.part(lambda pack: pack.search_cells)(study)
+        combinations = (_with_equals(study, cell) for cell in cells)
     else:
         varied = {
             name: f.levels for name, f in study.factors.items() if isinstance(f, LevelsFactorSpec)
@@ -253,13 +261,14 @@ def first_tried(study: Study, treatment: Treatment) -> Treatment:
 def is_chosen(study: Study, combinations: Sequence[Treatment]) -> bool:
     """Whether the trials of these treatments are chosen as the sweep goes on."""
     is_adaptive = study.design.kind == "adaptive"
-    return bool(study.search or (is_adaptive and why_no_choice(study, combinations) is None))
+    return study.is_search or (is_adaptive and why_no_choice(study, combinations) is None)
 
 
 def run_order(study: Study, combinations: Sequence[Treatment]) -> tuple[PlannedTrial, ...]:
     """Every trial of a resolved study with these treatments: warm-up first, which rehearses with
     both ends of the range, then randomised blocks. Where trials are chosen the warm-up alone, of
-    the last treatment: the others are chosen when there is something to choose by.
+    the last treatment, or of a search its baseline: the others are chosen when there is something
+    to choose by.
 
     The order depends on the seed and the treatments alone, so a resumed run continues the same
     plan.
@@ -268,7 +277,7 @@ def run_order(study: Study, combinations: Sequence[Treatment]) -> tuple[PlannedT
     """
     design = study.design
     if is_chosen(study, combinations):
-        last = first_tried(study, combinations[-1])
+        last = first_tried(study, combinations[0 if design.kind == "search" else -1])
         numbers = range(1, design.warmup + 1)
         return tuple(PlannedTrial(i, WARMUP_BLOCK, i, True, last) for i in numbers)
     _check_size(study, len(combinations))

@@ -21,6 +21,9 @@ MOST_STEPS = 30
 """Trials a search may take: 20 from one request a second to a million by doubling, 6 to halve the
 rest to 2 %, and some that repeat a miss."""
 
+SEARCH_TRIALS = 60
+"""Trials of a search over several knobs, where the study says no number."""
+
 CHEAP_TRIALS = 2
 """Where times differ by a hundred the cheap levels tell most a second: so many times the trials of
 the grid are measured there. More, of programs that end at once, would take longer than the grid,
@@ -92,7 +95,10 @@ class Plan:
 
     @property
     def grid_trials(self) -> int:
-        """So many trials the whole grid has beside the warm-up; a search takes more than one."""
+        """So many trials the whole grid has beside the warm-up, or a search over its treatments; a
+        search of the rate takes more than one."""
+        if self.design.kind == "search":
+            return self.design.trials or SEARCH_TRIALS
         return (
             self.design.replicates * len(self.treatments) * (MOST_STEPS if self.study.search else 1)
         )
@@ -101,7 +107,7 @@ class Plan:
     def most_trials(self) -> int:
         """So many trials are measured at most where they are chosen, in no more time than the grid
         takes."""
-        return self.grid_trials * (1 if self.study.search else CHEAP_TRIALS)
+        return self.grid_trials * (1 if self.study.is_search else CHEAP_TRIALS)
 
     @property
     def ends(self) -> tuple[Treatment, ...]:

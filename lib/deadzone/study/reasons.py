@@ -34,6 +34,11 @@ REASONS = {
     "next": N_("The next {n:count} trials would take about {cost_s:number} s."),
     "search": N_("The highest rate that meets the objectives is searched, least searched first."),
     "searches_done": N_("At each of {settings:count} settings {n:count} searches have ended."),
+    "knobs_screen": N_("{n:count} trials tell which knobs matter."),
+    "knobs_search": N_("The next {n:count} trials go where most is to be gained."),
+    "knobs_confirm": N_("{n:count} trials compare the best cells with the baseline."),
+    "knobs_done": N_("The search is confirmed after {n:count} trials."),
+    "knobs_open": N_("Which setting is the best; none is confirmed."),
     "open_search": N_(
         "{n} search at {setting} has not ended.", "{n} searches at {setting} have not ended."
     ),

@@ -65,7 +65,9 @@ MOST_REPLICATES = 1_000
 """More repeats of a treatment than this narrow no interval that anybody acts on."""
 
 
-Analysis = Literal["phases", "attribution", "load_test", "connections", "profiles", "disk"]
+Analysis = Literal[
+    "phases", "attribution", "load_test", "connections", "profiles", "disk", "search"
+]  # fmt: skip
 """The notebooks that can analyse a run, by their names."""
 
 OLD_ANALYSES = {
@@ -82,22 +84,27 @@ TodaysAnalysis = Annotated[
 ]
 
 
+SEARCH_KEYS = ("trials", "gain", "where", "when", "baseline")
+"""Of a design, those of a search alone."""
+
+
 class DesignSpec(Spec):
     """Which treatments, how often, in what order."""
 
-    kind: Literal["factorial", "paired", "list", "adaptive"] = "factorial"
+    kind: Literal["factorial", "paired", "list", "adaptive", "search"] = "factorial"
     """factorial: every combination; paired: first with first, second with second; list: as written;
-    adaptive: of every combination those that tell most per second"""
+    adaptive: of every combination those that tell most per second; search: of several knobs those
+    that lead to the best combination"""
 
     treatments: tuple[dict[str, FactorLevel], ...] | None = None
     """the treatments of a list design, each {factor: level, ...}"""
 
     replicates: int = Field(default=5, ge=1, le=MOST_REPLICATES)
-    """measured trials a treatment [count]"""
+    """measured trials a treatment; a search repeats as it needs [count]"""
 
     warmup: int = Field(default=1, ge=0, le=100)
     """trials of each treatment before the first block, recorded, not analysed; of an adaptive
-    design so many in all"""
+    design and of a search so many in all"""
 
     rehearsal: bool | None = None
     """whether warm-up begins with both ends of the range, and what is wrong there is told at once;
@@ -122,9 +129,29 @@ class DesignSpec(Spec):
     """time that the trials may take in all; a grid ends with a whole block, unless trials take
     longer than expected [s]"""
 
+    trials: int | None = Field(default=None, ge=1, le=10_000)
+    """trials of a search in all, beside the warm-up; 60 by default [count]"""
+
+    gain: float | None = Field(default=None, ge=0, lt=1)
+    """a search is confirmed once its next block is expected to gain less; 0.01 by default
+    [share]"""
+
+    where: str | None = Field(default=None, min_length=1)
+    """what combinations of a search have to meet, such as workers * memory_mb <= 8192"""
+
+    when: dict[FactorName, dict[FactorName, FactorLevel | tuple[FactorLevel, ...]]] | None = None
+    """by knob of a search, the levels of others without which it has no effect and stays at its
+    baseline"""
+
+    baseline: dict[FactorName, FactorLevel] | None = None
+    """the levels in force today, with which a search compares; by default the first of each"""
+
     def _hangs_together(self) -> None:
         if self.until is not None and self.kind != "adaptive":
             raise ValueError("until is given for kind: adaptive, and only there")
+        for name in SEARCH_KEYS:
+            if getattr(self, name) is not None and self.kind != "search":
+                raise ValueError(f"{name} is given for `kind: search`, and only there")
         if (self.kind == "list") != (self.treatments is not None):
             raise ValueError("treatments are given for kind: list, and only there")
 
@@ -226,7 +253,7 @@ class Study(Spec):
 
     analysis: TodaysAnalysis | None = None
     """notebook that analyses the run; default profiles with profiles, attribution for http,
-    load_test or connections for load, disk for disk, and phases"""
+    load_test or connections for load, disk for disk, search for a search, and phases"""
 
     notebook: str = Field(default="", pattern=r"^(.+\.ipynb)?$")
     """a notebook that analyses the run in place of that: a path, from the study's
@@ -298,10 +325,11 @@ class Study(Spec):
         searched = "rate" if self.search else None
         if problem := objective_problem(self.objectives, names, self.knob_name, searched):
             raise ValueError(problem)
-        if searched and (self.response.name != CAPACITY or self.design.kind == "adaptive"):
+        kind = self.design.kind
+        if searched and (self.response.name != CAPACITY or kind in ("adaptive", "search")):
             raise ValueError(
                 f"searches the {searched}: its response is {CAPACITY} and its trials are chosen by "
-                "the search, so leave out response and kind: adaptive"
+                "that search, so leave out response and kind: adaptive or search"
             )
         self._check_services()
 
@@ -348,6 +376,11 @@ class Study(Spec):
         return self.workload.search
 
     @property
+    def is_search(self) -> bool:
+        """Whether trials search, be it the rate that is borne or the best of several knobs."""
+        return self.search is not None or self.design.kind == "search"
+
+    @property
     def has_service(self) -> bool:
         """Whether trials ask a service, which is under test in their place."""
         return self.service is not None or bool(self.environments)
@@ -357,6 +390,11 @@ class Study(Spec):
         treatments."""
         listed = (name for treatment in self.design.treatments or () for name in treatment)
         return tuple(dict.fromkeys((*self.factors, *listed)))
+
+    def varied(self) -> tuple[str, ...]:
+        """The factors with several levels that equal no other, of a resolved study."""
+        names = self.factors
+        return tuple(n for n in names if len({*getattr(names[n], "levels", ())}) > 1)
 
     @property
     def knob_name(self) -> str:
@@ -385,6 +423,8 @@ class Study(Spec):
         """Name of the notebook that analyses a run of the study."""
         if self.search and not self.analysis:
             return "phases"
+        if self.design.kind == "search" and not self.analysis:
+            return "search"
         kind: Analysis = cast(Analysis, packs.kind_of("workloads", self.workload.kind).notebook)
         named = self.analysis or ("profiles" if self.profiles else kind)
         of_connections = getattr(self.workload, "mode", "constant") != "constant"

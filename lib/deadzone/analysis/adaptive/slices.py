@@ -30,9 +30,9 @@ class _Slice:
 def proposer_of(plan: Plan) -> Callable[[pd.DataFrame], NextTreatments]:
     """What chooses the next trials of a plan from the tidy table of those before, without
     warm-up."""
-    if plan.study.search:
-        next_rates = packs.part(lambda pack: pack.next_rates)
-        return lambda table: next_rates(plan, table)
+    if plan.study.is_search:
+        chosen = packs.part(lambda pack: pack.next_rates if plan.study.search else pack.next_cells)
+        return lambda table: chosen(plan, table)
     slices, design, response = _slices(plan), plan.design, plan.study.response
 
     def propose_in(part: _Slice, table: pd.DataFrame) -> Proposal:
@@ -54,7 +54,8 @@ def proposer_of(plan: Plan) -> Callable[[pd.DataFrame], NextTreatments]:
             return NextTreatments((), why, (), still_open, 0.0)
         # An opening has no gain yet, and comes first: nothing can be said of a slice without it.
         best, proposal = min(waiting, key=lambda pair: (sum(pair[1].gain) > 0, -sum(pair[1].gain)))
-        treatments = tuple(_treatment(plan, best, level) for level in proposal.levels)
+        levels = proposal.levels[: design.batch]  # an opening is longer
+        treatments = tuple(_treatment(plan, best, level) for level in levels)
         why = _of_slice(best, proposal.reason)
         return NextTreatments(treatments, why, proposal.gain, still_open, proposal.cost)
 

@@ -68,8 +68,8 @@ def judge_of(plan: Plan) -> Callable[[pd.DataFrame], tuple[Finding, ...]]:
     show to be wrong."""
     study = plan.study
     # Where a rate is searched, both ends bear the first one alike, and only the search shows how
-    # they differ.
-    checks = [check for check in CHECKS if not (study.search and check is alike_at_both_ends)]
+    # they differ; of several knobs one may gain what another loses.
+    checks = [check for check in CHECKS if not (study.is_search and check is alike_at_both_ends)]
 
     def judge(table: pd.DataFrame) -> tuple[Finding, ...]:
         last = table.groupby("trial", sort=False).tail(1).assign(warmup=False, trusted=True)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from deadzone import packs
 from deadzone.analysis.finding import Finding
 from deadzone.analysis.findings.examining import barred_levels, examine
 from deadzone.analysis.findings.fitting import examined
@@ -17,10 +18,11 @@ from deadzone.analysis.phases.recommend import Recommendation
 from deadzone.analysis.phases.roles import of_levels
 from deadzone.analysis.settings.answering import Answer
 from deadzone.analysis.settings.wording import grid_verdict
-from deadzone.errors import PhaseError
-from deadzone.language.messages import _
+from deadzone.errors import PhaseError, resume_option
+from deadzone.language.messages import _, join
 from deadzone.report.sweep.trials import Source
-from deadzone.store.table import rows_at
+from deadzone.store.table import SEARCH_STAGE, rows_at
+from deadzone.study.scales import WORDS
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -71,7 +73,8 @@ class Slice:
 class Analysis:
     """The slices of a source and the recommendation over all of them.
 
-    answer: every setting, with or without a curve. problem: why there is none; slices are empty and
+    answer: every setting, with or without a curve; of a search those that were confirmed.
+    searched: of a search over several knobs, what it found. problem: why there is none; slices are empty and
     advice None then. in_each_slice: the recommendation for each combination of the other factors'
     levels, where there are others. findings: what is wrong with the experiment, the gravest first;
     one that stops leaves no slices and no advice.
@@ -85,6 +88,7 @@ class Analysis:
     stopped: bool = False
     in_each_slice: tuple[Recommendation, ...] = ()
     answer: Answer | None = None
+    searched: Any = None
 
     def __iter__(self) -> Iterator[Slice]:
         return iter(self.slices)
@@ -101,13 +105,14 @@ class Analysis:
         if self.advice is not None:
             return self.advice.to_dict()
         is_stopped = self.stopped or stopping(self.findings) is not None
-        state: State = "stopped" if is_stopped else "no_setting"
+        left: State = "open" if self.searched else "no_setting"
+        state: State = "stopped" if is_stopped else left
         return {"state": state, "setting": None, "reason": self.problem}
 
     @property
     def verdict(self) -> str:
         """What to set, in each slice too, or why nothing."""
-        if self.stopped:
+        if self.stopped or (self.searched and self.advice is None):
             return self.problem
         if self.advice is None:
             return _("No phases could be fitted.")
@@ -126,6 +131,8 @@ def analyse(
     Raises PhaseError if the options contradict each other or cannot be read.
     """
     seen, accept = source, source.study.accept if source.study else {}
+    if source.is_search:
+        return _searched(source, accept, {"anyway": anyway, **options})
     source = replace(source, barred=barred_levels(seen))
     options = {"all_there_is": all_there_is(source), "barred": source.barred, **options}
     options["anyway"] = anyway
@@ -150,6 +157,43 @@ def analyse(
         slices.append(Slice(of_levels(source.by, levels), part, model, own, position))
     each = tuple(result.in_each_slice(given, **options)) if source.by else ()
     return Analysis(source, tuple(slices), advice, "", result.findings, False, each, result)
+
+
+def _searched(source: Source, accept: Mapping[str, str], options: dict[str, Any]) -> Analysis:
+    """The analysis of a search over several knobs: the setting by its confirmation, in the light of
+    what is wrong there."""
+    study = source.study
+    try:
+        found = packs.part(lambda pack: pack.searched)(study, source.trials)
+    except PhaseError as error:
+        return Analysis(source, (), None, str(error), examine(source, accept))
+    if found.stage != "done":
+        best = found.cells.head(1)
+        said = _(
+            "The search is not confirmed yet, so no setting is given. Go on with {resume}.",
+            resume=resume_option(source.run_id),
+        )
+        so_far = [
+            _("Best so far: {cell}.", cell=of_levels(source.factors, row.values()))
+            for row in best[[*source.factors]].to_dict("records")
+        ]
+        findings = examine(source, accept)
+        return Analysis(source, (), None, join([said, *so_far]), findings, searched=found)
+    rows = source.table[source.table[SEARCH_STAGE].eq("confirm")]
+    seen = replace(source, table=rows, others=None)
+    try:
+        how = {**source.how, "scale": WORDS, "places": None}  # cells are compared as words are
+        result = examined(seen, accept, seen.fitted, **how)
+    except PhaseError as error:
+        return Analysis(source, (), None, str(error), examine(seen, accept), searched=found)
+    advice = result.recommend(**options)
+    if advice.state == "stopped":
+        return Analysis(
+            source, (), None, advice.reason, result.findings, True, answer=result, searched=found
+        )
+    if advice.setting is not None and advice.setting == found.setting:
+        advice = replace(advice, reason=join([advice.reason, found.told]))
+    return Analysis(source, (), advice, "", result.findings, False, (), result, found)
 
 
 def all_there_is(source: Source) -> float | None:

@@ -186,6 +186,8 @@ def _how(study: Study, knob: str) -> dict[str, Any]:
 def _other_factors(study: Study, trials: pd.DataFrame, knob: str) -> tuple[str, ...]:
     """The factors beside the knob that vary where it does not; one that was set together with it
     slices nothing."""
+    if study.design.kind == "search":  # few trials differ in one of them alone
+        return tuple(name for name in study.varied() if name != knob)
     others = (name for name in study.factor_names() if name != knob and name in trials)
     return tuple(
         n for n in others if (trials.groupby(knob, dropna=False)[n].nunique(dropna=False) > 1).any()
@@ -237,7 +239,7 @@ def _missing(study: Study, trials: pd.DataFrame, knob: str, resume: str) -> list
     rows = measured(trials)
     rows = rows.assign(**{knob: rows[knob].map(format_level, na_action="ignore")})
     tried, sound = (set(some[knob]) for some in (rows, well(rows)))
-    if study.design.kind == "adaptive":  # what was not chosen is not missing
+    if study.design.kind in ("adaptive", "search"):  # what was not chosen is not missing
         planned = [level for level in planned if level in tried]
     if not sound:
         return [

@@ -37,6 +37,23 @@ class Source(Experiment):
     barred: tuple[Any, ...] = ()
 
     @property
+    def is_search(self) -> bool:
+        """Whether several knobs were searched, and what is asked for is what they were searched
+        for."""
+        study = self.study
+        return (
+            study is not None
+            and study.design.kind == "search"
+            and self.response == study.response.name
+            and {*self.factors} == {*study.varied()}
+        )
+
+    @property
+    def factors(self) -> tuple[str, ...]:
+        """The other factors and, last, the knob."""
+        return (*self.by, self.knob)
+
+    @property
     def trials(self) -> pd.DataFrame:
         """Every attempt, those at another workload too."""
         if self.others is None:

@@ -81,6 +81,8 @@ class Failures:
         labels, is_adaptive = set(self._row), self._plan.is_adaptive
         # An adaptive sweep begins with about half of its levels, and looks for the edge of where
         # trials fail.
+        if not self._works and self._plan.design.kind == "search":
+            return self._plan.treatments[0].label() in labels  # the baseline, with which it begins
         if not self._works:
             return len(labels) >= len(self._plan.treatments) / (2 if is_adaptive else 1)
         is_sure = len(self._works) > 1 or self._is_no_chance()

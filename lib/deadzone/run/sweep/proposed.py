@@ -51,14 +51,15 @@ def trials_of(plan: Plan, proposer: Proposer | None, progress: Progress) -> Tria
             if not proposal.treatments:
                 return stop(run, progress, proposal.reason, proposal.open)
             n = sum(len(batch["trials"]) for batch in batches)
-            if n >= plan.most_trials or (batches and taken_s >= grid_s):
+            is_long = n >= plan.most_trials or (batches and taken_s >= grid_s)
+            if is_long and plan.design.kind != "search":  # which knows its number of trials
                 return stop(run, progress, reason("as_long", n=n), proposal.open)
             tried = {record["trial"] for record in records}
             # a trial that was expected to end after the budget did not start
             is_cut = batches and any(one["trial"] not in tried for one in batches[-1]["trials"])
             if left_s <= 0 or proposal.cost > left_s or is_cut:
                 return stop(run, progress, spent(plan, run), proposal.open)
-            batch = _numbered(plan, batches, proposal.treatments[: plan.design.batch])
+            batch = _numbered(plan, batches, proposal)
             batches.append(_record(batch, proposal, plan))
             run.append_batch(batches[-1])
             yield batch
@@ -67,17 +68,18 @@ def trials_of(plan: Plan, proposer: Proposer | None, progress: Progress) -> Tria
 
 
 def _numbered(
-    plan: Plan, batches: Sequence[Mapping[str, Any]], treatments: Sequence[Treatment]
+    plan: Plan, batches: Sequence[Mapping[str, Any]], proposal: NextTreatments
 ) -> list[PlannedTrial]:
     """The trials of the next batch, which is a block; a replicate is counted for each treatment."""
     earlier = [Treatment(trial["levels"]).label() for batch in batches for trial in batch["trials"]]
     number = len(plan.trials) + len(earlier)
     trials = []
-    for treatment in treatments:
+    for treatment in proposal.treatments:
         earlier.append(treatment.label())
         number += 1
         replicate = earlier.count(treatment.label())
-        trials.append(PlannedTrial(number, len(batches) + 1, replicate, False, treatment))
+        place = (number, len(batches) + 1, replicate, False)
+        trials.append(PlannedTrial(*place, treatment, proposal.stage))
     return trials
 
 
@@ -94,6 +96,7 @@ def _record(batch: Sequence[PlannedTrial], proposal: NextTreatments, plan: Plan)
             }
             for trial in batch
         ],
+        **({"stage": proposal.stage} if proposal.stage else {}),
         "gain": [float(gain) for gain in proposal.gain[: len(batch)]],
         "reason": recorded(proposal.reason),
         "until": until.model_dump(mode="json") if until else None,
@@ -105,7 +108,8 @@ def batch_trials(batch: Mapping[str, Any]) -> list[PlannedTrial]:
     """The trials of a batch as it is recorded; none of the record of an end."""
     return [
         PlannedTrial(
-            trial["trial"], batch["batch"], trial["replicate"], False, Treatment(trial["levels"])
-        )
+            trial["trial"], batch["batch"], trial["replicate"], False, Treatment(trial["levels"]),
+            batch.get("stage", ""),
+        )  # fmt: skip
         for trial in batch.get("trials", ())
     ]

@@ -34,7 +34,7 @@ from deadzone.run.workloads.base import Outcome
 from deadzone.store.command_lines import way_on
 from deadzone.store.provenance import IDENTITY, workload_changes
 from deadzone.store.run import LOGS, RunFolder, finished_trials
-from deadzone.store.table import OTHER_WORKLOAD
+from deadzone.store.table import OTHER_WORKLOAD, SEARCH_STAGE
 from deadzone.study.design import PlannedTrial, Treatment
 from deadzone.study.masking import masked
 from deadzone.study.plan import Plan
@@ -405,6 +405,7 @@ def trial_record(
         OTHER_WORKLOAD: masked("; ".join(measured.changed)),
         "prepared_processes": outcome.prepared,
         "traceback": masked(outcome.traceback),
+        SEARCH_STAGE: trial.stage,
     }
     return {
         **{name: getattr(trial, name) for name in ("trial", "block", "replicate", "warmup")},
