@@ -234,10 +234,10 @@ def search(
     setting = dict(advice.setting or {})
     chosen = int(space.rows_of(pd.DataFrame([setting], dtype=object))[0]) if setting else base
     gained = _gain(cell[fresh], value[fresh], chosen, base)
-    told = join([_told_gain(*gained, chosen == base), _told_knobs(knobs)])
-    said = join([advice.reason, told])
+    words = join([_told_gain(*gained, chosen == base), _told_knobs(knobs)])
+    said = join([advice.reason, words])
     return KnobSearch(
-        stage, ask, history, said, knobs, table, advice, setting or None, told, *gained
+        stage, ask, history, said, knobs, table, advice, setting or None, words, *gained
     )
 
 

@@ -8,7 +8,7 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from deadzone.errors import PhaseError
-from deadzone.plugins import Level, Plan, Study, StudyError, Treatment
+from deadzone.plugins import Level, Plan, Study, StudyError
 from deadzone.store.table import SEARCH_STAGE
 from deadzone.study.design import NextTreatments
 from deadzone.study.factors import LevelsFactorSpec

@@ -49,7 +49,7 @@ def command(
     deadzone recommend ffmpeg-cpu-limit/latest --manifest --workload deployment/encoder \\
         --container ffmpeg | kubectl patch deployment encoder --patch-file /dev/stdin
     """
-    from deadzone.report.document.publishing import PHASES
+    from deadzone.report.document.publishing import PHASES, SEARCH
     from deadzone.report.sweep.analysis import analyse
     from deadzone.report.sweep.claims import contradicted
     from deadzone.report.sweep.recommended import recommended_levels, usage
@@ -57,7 +57,7 @@ def command(
     from deadzone.report.sweep.terminal import curve_lines, terminal_of
 
     run_folder = RunFolder.find(places.runs_folder(), run)
-    if run_folder.study().analysis_notebook != PHASES:
+    if run_folder.study().analysis_notebook not in (PHASES, SEARCH):
         raise StudyError(
             f"{run_folder.study().study} is analysed by another notebook, which recommends no "
             f"setting: `deadzone report {run}` says what it concludes."

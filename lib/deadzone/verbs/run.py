@@ -176,6 +176,15 @@ class Run:
             raise PhaseError(self.analysis.problem or sentence)
         return next(iter(self.models.values()))
 
+    @property
+    def searched(self) -> Any:
+        """What a search over several knobs found, as `dz.search` returns it. Raises PhaseError for
+        a run of another design."""
+        if self.analysis.searched is None:
+            sentence = f"{self.name} is no search; its study needs `design: {{kind: search}}`."
+            raise PhaseError(self.analysis.problem or sentence)
+        return self.analysis.searched
+
     @with_options_of(recommend_from, "findings")
     def recommend(
         self, *, given: Mapping[str, Any] | None = None, anyway: bool = False, **options: Any

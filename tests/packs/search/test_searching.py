@@ -158,7 +158,9 @@ def test_what_leaves_nothing_to_search_is_refused_with_its_key(how, words):
 def test_a_baseline_that_fails_and_a_response_that_fails_stop_the_search():
     trials, _ = searched(until="search")
     at = (trials[[*BASELINE]] == pd.Series(BASELINE)).all(axis=1)
-    with pytest.raises(PhaseError, match=r"The baseline, workers = 1, .*fails or is not trusted in all of its 3"):
+    with pytest.raises(
+        PhaseError, match=r"The baseline, workers = 1, .*fails or is not trusted in all of its 3"
+    ):
         dz.search(
             trials.assign(wall_s=trials["wall_s"].where(~at)), FACTORS, "wall_s", baseline=BASELINE
         )

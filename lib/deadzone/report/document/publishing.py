@@ -90,8 +90,9 @@ class Published:
         return path if path.exists() else None
 
 
-PHASES = "phases"
-"""The notebook for runs of any study; the others are each for studies of one kind."""
+PHASES, SEARCH = "phases", "search"
+"""The notebooks of runs that end in the setting of their knobs; the others are each for studies of
+one kind."""
 
 
 def run_parameter(notebook: Path) -> str:

@@ -74,10 +74,10 @@ class Analysis:
     """The slices of a source and the recommendation over all of them.
 
     answer: every setting, with or without a curve; of a search those that were confirmed.
-    searched: of a search over several knobs, what it found. problem: why there is none; slices are empty and
-    advice None then. in_each_slice: the recommendation for each combination of the other factors'
-    levels, where there are others. findings: what is wrong with the experiment, the gravest first;
-    one that stops leaves no slices and no advice.
+    searched: what a search over several knobs found. problem: why there is none; slices are empty
+    and advice None then. in_each_slice: the recommendation for each combination of the other
+    factors' levels, where there are others. findings: what is wrong with the experiment, the
+    gravest first; one that stops leaves no slices and no advice.
     """
 
     source: Source
@@ -171,7 +171,7 @@ def _searched(source: Source, accept: Mapping[str, str], options: dict[str, Any]
         best = found.cells.head(1)
         said = _(
             "The search is not confirmed yet, so no setting is given. Go on with {resume}.",
-            resume=resume_option(source.run_id),
+            resume=resume_option(source.run_id or ""),
         )
         so_far = [
             _("Best so far: {cell}.", cell=of_levels(source.factors, row.values()))

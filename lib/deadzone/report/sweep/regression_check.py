@@ -14,7 +14,7 @@ from deadzone.errors import DeadzoneError
 from deadzone.language.formats import date
 from deadzone.language.messages import N_, _, join, ngettext, say, spoken
 from deadzone.report.document.display import Block, Prose
-from deadzone.report.document.publishing import PHASES
+from deadzone.report.document.publishing import PHASES, SEARCH
 from deadzone.report.sweep.analysis import Analysis, Slice, analyse
 from deadzone.report.sweep.source import load_source
 from deadzone.store.run import RunFolder, list_runs
@@ -58,9 +58,9 @@ def regression_check(now: Analysis) -> RegressionCheck:
 
 
 def since_previous(run: RunFolder, parameters: Mapping[str, Any]) -> RegressionCheck | None:
-    """What moved since the previous run of the study, asked as the report asks it; None where no
-    phases are fitted. parameters: of the notebook."""
-    if run.study().analysis_notebook != PHASES:
+    """What moved since the previous run of the study, asked as the report asks it; None where its
+    notebook recommends no setting. parameters: of the notebook."""
+    if run.study().analysis_notebook not in (PHASES, SEARCH):
         return None
     asked = ("knob", "response", "goal", "by")
     given: dict[str, Any] = {name: str(parameters[name]) for name in asked if name in parameters}
@@ -119,10 +119,13 @@ def previous_run(run: RunFolder) -> RunFolder | None:
 def _best_setting(
     then: Recommendation, now: Recommendation, run: dict[str, str]
 ) -> tuple[bool, str]:
-    """Whether, without curves, each run shows the other's setting to be worse than its own best
-    (Hsu's comparisons with the best): where nothing moved, both are so with at most a twentieth of
-    a twentieth."""
-    moved = now.setting not in then.tied and then.setting not in now.tied
+    """Whether, without curves, each run has measured the other's setting and shows it to be worse
+    than its own best (Hsu's comparisons with the best): where nothing moved, both are so with at
+    most a twentieth of a twentieth."""
+    moved = all(
+        other.setting in [*one.table["setting"]] and other.setting not in one.tied
+        for one, other in ((then, now), (now, then))
+    )
     text = (
         N_(
             "The best setting moved since run {previous} of {date}: {before} then, {after} now, "

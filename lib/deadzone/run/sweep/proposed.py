@@ -108,8 +108,9 @@ def batch_trials(batch: Mapping[str, Any]) -> list[PlannedTrial]:
     """The trials of a batch as it is recorded; none of the record of an end."""
     return [
         PlannedTrial(
-            trial["trial"], batch["batch"], trial["replicate"], False, Treatment(trial["levels"]),
+            *(trial["trial"], batch["batch"], trial["replicate"], False),
+            Treatment(trial["levels"]),
             batch.get("stage", ""),
-        )  # fmt: skip
+        )
         for trial in batch.get("trials", ())
     ]

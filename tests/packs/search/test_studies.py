@@ -1,0 +1,160 @@
+"""A search that a study runs, from its file to the setting."""
+
+import json
+import os
+import signal
+import sys
+
+import pandas as pd
+import pytest
+
+import deadzone as dz
+from deadzone.store.run import RunFolder
+
+PROGRAM = """
+import os, random, sys
+workers, codec, log = int(sys.argv[1]), sys.argv[2], sys.argv[3]
+if os.environ.get("BROKEN", "-") in (codec, "all"):
+    sys.exit("it does not work")
+cost = 10 / workers**0.5 * {"gzip": 1.0, "zstd": 0.6, "raw": 1.3}[codec]
+print("cost:", cost * random.gauss(1, 0.02))
+"""
+"""Workers and codecs matter, the log does not."""
+
+FACTORS = {"workers": [1, 2, 4, 8], "codec": ["gzip", "zstd", "raw"], "log": ["long", "short"]}
+BEST = {"workers": 8, "codec": "zstd"}
+
+
+@pytest.fixture
+def study(write_study, tmp_path):
+    """A study that searches the knobs of the program. design: of it, beside the kind."""
+    (tmp_path / "program.py").write_text(PROGRAM)
+
+    def write(env=None, factors=FACTORS, **design):
+        command = [sys.executable, str(tmp_path / "program.py"), *(f"{{{n}}}" for n in FACTORS)]
+        workload = {"responses": {"cost": {"regex": r"cost: ([0-9.]+)"}}, "env": env or {}}
+        design = {"kind": "search", "trials": 36, "warmup": 1, **design}
+        response = {"name": "cost", "unit": None, "goal": "min"}
+        return write_study(
+            argv=command, workload=workload, factors=factors, design=design, response=response
+        )
+
+    return write
+
+
+def the_run(home):
+    """The only run that there is."""
+    (folder,) = (home / "data" / "runs" / "probe").iterdir()
+    return RunFolder(folder)
+
+
+def is_what_the_search_asked_for(run):
+    """Whether each batch is what `dz.search` asks for after the trials before it."""
+    trials = run.trials()
+    trials = trials[~trials["warmup"]].rename(columns={"search_stage": "stage"})
+    for batch in run.batches():
+        numbers = [trial["trial"] for trial in batch.get("trials", ())]
+        before = trials[trials["trial"] < (min(numbers) if numbers else len(trials) + 2)]
+        asked = dz.search(before, FACTORS, "cost", "min", trials=36, seed=1).ask[[*FACTORS]]
+        if asked.to_dict("records") != [trial["levels"] for trial in batch.get("trials", ())]:
+            return False
+    return True
+
+
+def test_a_sweep_ends_in_the_confirmed_setting_and_its_gain(study, home, deadzone):
+    deadzone("sweep", study(), code=0)
+    run = the_run(home)
+    assert run.trials()["search_stage"].eq("confirm").sum() == 12
+    assert is_what_the_search_asked_for(run)
+    said = json.loads(deadzone("recommend", "probe/latest", "--json", code=0).out)
+    assert BEST.items() <= said["levels"].items()
+    assert said["state"] in ("set", "tied") and said["probability"] > 0.5
+    assert "times better than the baseline" in said["reason"] and "Live: " in said["reason"]
+    found = dz.load_run("probe/latest").searched
+    assert found.gain_low < 8**0.5 / 0.6 < found.gain_high
+    assert found.effects.set_index("knob").loc["log", "verdict"] != "live"
+
+
+def test_a_search_that_was_killed_goes_on_where_it_was(study, home, deadzone, start):
+    path = study()
+    sweep = start("sweep", path)
+    sweep.wait_for(lambda: sweep.trials() >= 16, "its second block")
+    os.killpg(sweep.pid, signal.SIGKILL)
+    sweep.process.wait()
+    before = the_run(home).records()
+    assert 16 <= len(before) < 37
+    deadzone("sweep", path, "--resume", "latest", code=0)
+    run = the_run(home)
+    assert run.records()[: len(before)] == before
+    numbers = [record["trial"] for record in run.records()]
+    assert numbers == [*range(1, len(numbers) + 1)] and len(numbers) <= 37
+    assert len(run.trials().query("search_stage == 'confirm'")) == 12
+    assert is_what_the_search_asked_for(run)
+
+
+def test_a_report_states_the_setting_the_knobs_and_the_best_so_far(study, home, deadzone):
+    deadzone("sweep", study(), code=0)
+    run = dz.load_run("probe/latest")
+    blocks = {getattr(block, "id", ""): block for block in run.report().face()}
+    assert {"response", "effects", "best-so-far"} <= {*blocks}
+    assert "slice" not in " ".join(blocks)
+    effects = blocks["effects"].frame
+    assert {*effects.iloc[:, 0]} == {*FACTORS}
+    last = run.searched.trials.iloc[-1]
+    assert f"{last['best']:.2f}"[:3] in blocks["best-so-far"].caption
+    assert run.searched.trials["best"].iloc[-1] > run.trials["cost"].min()
+
+
+def test_before_it_is_confirmed_there_is_no_setting_and_the_best_so_far_is_said(
+    study, home, deadzone
+):
+    deadzone("sweep", study(), "-p", "design.budget_s", "0.6", code=0)
+    run = the_run(home)
+    assert len(run.records()) < 36 and "is spent" in run.ending()[0]
+    said = deadzone("recommend", "probe/latest", "--json", code=7)
+    assert json.loads(said.out)["state"] == "open"
+    assert "The search is not confirmed yet" in said.err and "--resume" in said.err
+
+
+def test_a_rehearsal_on_paper_says_the_trials_and_lists_no_cells(study, deadzone):
+    said = deadzone("sweep", study(), "--dry-run", code=0).out
+    assert "at most 36 trials" in said and "24 treatments" in said and len(said.splitlines()) < 6
+
+
+@pytest.mark.parametrize(
+    ("design", "words"),
+    [
+        ({"baseline": {"workers": 3}}, "baseline.workers is 3"),
+        ({"baseline": {"worker": 1}}, "Did you mean `workers`"),
+        ({"where": "workers < 0"}, "baseline does not meet `where: workers < 0`"),
+        ({"where": "workers < 2"}, "leave workers one level"),
+        ({"when": {"log": {"codec": "xz"}}}, "when.log.codec is 'xz'"),
+        ({"when": {"log": {"log": "long"}}}, "when.log names 'log'"),
+        ({"trials": 20}, "trials is 20"),
+        ({"kind": "factorial", "trials": 36}, "trials is given for `kind: search`"),
+        ({"factors": {**FACTORS, "log": ["long"]}}, "factors.log has one level"),
+    ],
+)
+def test_what_leaves_nothing_to_search_is_refused_with_its_key(
+    study, deadzone, home, design, words
+):
+    said = deadzone("sweep", study(**design), code=2)
+    assert words in said.err and not (home / "data").exists()
+
+
+def test_without_the_extra_the_study_is_refused_with_its_name(study, deadzone, monkeypatch):
+    monkeypatch.setitem(sys.modules, "sklearn", None)
+    assert "[search]" in deadzone("sweep", study(), "--dry-run", code=4).err
+
+
+def test_a_baseline_that_fails_ends_the_search_at_once(study, home, deadzone):
+    said = deadzone("sweep", study({"BROKEN": "all"}), code=3)
+    assert "it does not work" in said.err and len(the_run(home).records()) == 3
+
+
+def test_a_program_that_fails_in_some_cells_is_searched_among_the_others(study, home, deadzone):
+    deadzone("sweep", study({"BROKEN": "raw"}), code=0)
+    said = json.loads(deadzone("recommend", "probe/latest", "--json").out)
+    assert said["levels"]["codec"] == "zstd"
+    trials = pd.DataFrame(the_run(home).trials())
+    assert trials.loc[trials["codec"].eq("raw"), "status"].eq("failed").all()
