@@ -421,10 +421,8 @@ class Study(Spec):
     @property
     def analysis_notebook(self) -> Analysis:
         """Name of the notebook that analyses a run of the study."""
-        if self.search and not self.analysis:
-            return "phases"
-        if self.design.kind == "search" and not self.analysis:
-            return "search"
+        if self.is_search and not self.analysis:
+            return "phases" if self.search else "search"
         kind: Analysis = cast(Analysis, packs.kind_of("workloads", self.workload.kind).notebook)
         named = self.analysis or ("profiles" if self.profiles else kind)
         of_connections = getattr(self.workload, "mode", "constant") != "constant"

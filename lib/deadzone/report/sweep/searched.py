@@ -29,7 +29,7 @@ EFFECTS_TABLE = Layout(
     },
     caption=N_(
         "What each knob does between its worst and its best level, in the mean of the other knobs, "
-        "by {n:count} trials."
+        "by the {n:count} trials before the confirmation."
     ),
     numeric=(3,),
     ids="{knob}",
@@ -63,7 +63,7 @@ def search_blocks(analysis: Analysis) -> list[Block]:
         }
         for row in found.effects.to_dict("records")
     ]
-    n = len(found.trials)
+    n = int(found.trials["stage"].ne("confirm").sum())
     return [Table.of(EFFECTS_TABLE, rows, "effects", n=n), _history(found.trials, analysis)]
 
 
@@ -102,8 +102,8 @@ def _history(trials: Any, analysis: Analysis) -> Figure:
         drawing.legend(loc="outside lower left", ncols=3, fontsize=8)
     last = trials.iloc[-1]
     caption = _(
-        "{response} of {n:count} trials in their order. The best cell is held to be "
-        "{best:number} ({low:number} to {high:number}).",
+        "{response} of {n:count} trials in their order. By those before the confirmation the best "
+        "cell is held to be {best:number} ({low:number} to {high:number}).",
         response=plain_name(response).capitalize(), n=len(trials), best=last["best"],
         low=min(last["best_low"], last["best_high"]), high=max(last["best_low"], last["best_high"]),
     )  # fmt: skip
