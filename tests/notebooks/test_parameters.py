@@ -67,6 +67,12 @@ REFUSED = {
         ({"chunk_mb": 0}, "chunk_mb is 0; give a number from 0.001"),
         ({"source": "nosuch/latest"}, "no run 'nosuch/latest'"),
     ],
+    "search": [
+        ({"run": "nosuch/latest"}, "no run 'nosuch/latest'"),
+        ({"run": "disk-block-size/reference"}, "is no search; its study needs"),
+        ({"tolerance": 5}, "tolerance is 5; give a share from 0 to 1"),
+        ({"cells": 1}, "cells is 1; give a number from 2"),
+    ],
     "load_test": [
         ({"target_ms": "fast"}, "target_ms is 'fast'; give a number"),
         ({"lang": "xx"}, "no report in the language 'xx'"),

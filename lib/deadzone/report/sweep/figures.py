@@ -4,6 +4,7 @@ setting, in a table too, and whether it may be the best."""
 
 from __future__ import annotations
 
+import textwrap
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -253,7 +254,10 @@ def _draw_parts(means: pd.DataFrame, ax: Axes) -> None:
     ax.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=3, fontsize=8, borderaxespad=0.2)
 
 
-MARGIN_IN, ROW_IN = 1.1, 0.35
+MARGIN_IN, ROW_IN, LINE_IN = 1.1, 0.35, 0.12
+
+MOST_LETTERS = 40
+"""A longer name of a setting goes on below, so that the trials keep most of the width."""
 
 MOST_SETTINGS = 40
 """More settings than this make an unreadable figure; the best of them are drawn, and the table has
@@ -283,8 +287,10 @@ def settings_figure(answer: Answer, advice: Recommendation, *, is_only: bool) ->
     largest, places = float(table["estimate"].max()), list(answer.candidates["setting"])
     size = unit_for(response, largest)[0]
     table = table if len(table) <= MOST_SETTINGS else table.nsmallest(MOST_SETTINGS, "loss")
-    with new_figure(MARGIN_IN + ROW_IN * len(table)) as (drawing, ax):
-        ax.set_yticks(range(len(table)), list(table["name"]))
+    names = [textwrap.fill(str(name), MOST_LETTERS) for name in table["name"]]
+    lines = max(name.count("\n") for name in names)
+    with new_figure(MARGIN_IN + (ROW_IN + LINE_IN * lines) * len(table)) as (drawing, ax):
+        ax.set_yticks(range(len(table)), names)
         ax.tick_params(axis="y", labelcolor=INK, length=0)
         ax.set_xlabel(axis_label(response, largest))
         ax.grid(visible=False, axis="y")
