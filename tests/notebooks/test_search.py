@@ -27,7 +27,7 @@ def test_the_history_ends_at_the_best_estimate_and_not_at_the_best_value(opened)
 def test_good_cells_and_the_confirmation_are_those_of_the_run(opened):
     assert opened.value("shades.shape") == [12, len(opened.value("knobs"))]
     assert opened.value("shades.stack().between(0, 1).all().item()")
-    confirmed = opened.value("source.trials['search_stage'].eq('confirm').sum().item()")
+    confirmed = opened.value("int(source.trials['search_stage'].eq('confirm').sum())")
     assert opened.value("len(fresh)") <= confirmed and opened.value("wide.shape[1]") == 4
     for row in opened.value("rows"):
         assert row["low"] < row["times"] < row["high"]
