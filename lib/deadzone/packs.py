@@ -84,6 +84,7 @@ class Pack:
     search_cells: Place = ""
     next_cells: Place = ""
     searched: Place = ""
+    search_blocks: Place = ""
     capacities: Place = ""
     application: Place = ""
     applied: Place = ""

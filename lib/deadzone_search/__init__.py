@@ -7,5 +7,6 @@ PACK = Pack(
     search_cells="deadzone_search.studying:search_cells",
     next_cells="deadzone_search.studying:next_cells",
     searched="deadzone_search.studying:searched",
+    search_blocks="deadzone_search.reporting:search_blocks",
     verbs={"search": "deadzone_search.searching:search"},
 )

@@ -60,7 +60,9 @@ MOST_FAILURES = 0.5
 COVERAGE = 0.95
 """Of intervals."""
 
-Z = float(norm.ppf(0.5 + COVERAGE / 2))
+Z = 1.5 * float(norm.ppf(0.5 + COVERAGE / 2))
+"""Standard errors of an interval: half as many again as of a normal, for the process takes the
+lengths that it was fitted with for known. Of 80 planted effects 84 % were held without that."""
 
 
 @dataclass(frozen=True, eq=False)

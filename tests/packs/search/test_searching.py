@@ -1,5 +1,7 @@
 """A search over several knobs, from the first trial to its verdict."""
 
+from itertools import product
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -192,3 +194,28 @@ def test_of_a_space_too_large_to_list_some_cells_are_chosen_among():
     space, baseline = space_of(factors, None, "k0 * k1 <= 8", None, seed=1)
     assert len(space.cells) == MOST_CELLS and (space.cells.iloc[baseline] == 1).all()
     assert (space.cells["k0"] * space.cells["k1"] <= 8).all()
+
+
+PLANTED = {"a": [1, 2, 4, 8], "b": [1, 2], "c": [16, 32, 64], "d": [1, 2], "e": [1, 2, 3]}
+
+
+@pytest.mark.night
+def test_intervals_of_effects_hold_what_was_planted():
+    """Half of the knobs do something, and each changes a little what the others do."""
+    cells, held = pd.DataFrame([*product(*PLANTED.values())], columns=[*PLANTED]), []
+    x = np.log(cells / cells.min())
+    x = (x / x.max() - 0.5).to_numpy()
+    for seed in range(100, 112):
+        rng = np.random.default_rng(seed)
+        effect = rng.normal(0, 0.2, 5) * rng.integers(0, 2, 5)
+        truth = x @ effect + ((x @ np.triu(rng.normal(0, 0.05, (5, 5)), 1)) * x).sum(axis=1)
+        times = dict(zip(cells.itertuples(index=False, name=None), np.exp(truth), strict=True))
+        _, said = searched(
+            lambda cell, times=times: times[tuple(cell[knob] for knob in PLANTED)], 0.03,
+            factors=PLANTED, baseline=None, gain=0.0, seed=seed,
+        )  # fmt: skip
+        for row in said.effects.itertuples():
+            means = pd.Series(truth).groupby(cells[row.knob]).mean()
+            apart = np.exp(means[row[2]] - means[row.to])  # its columns are from and to
+            held.append(row.low <= apart <= row.high)
+    assert np.mean(held) >= 0.9

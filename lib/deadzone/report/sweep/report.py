@@ -18,7 +18,6 @@ from deadzone.report.sweep.analysis import Analysis, all_there_is
 from deadzone.report.sweep.claims import claims_section
 from deadzone.report.sweep.recommended import applied
 from deadzone.report.sweep.regression_check import regression_check
-from deadzone.report.sweep.searched import search_blocks
 from deadzone.report.sweep.trials import Source
 from deadzone.store.run import RunFolder
 from deadzone.study.design import Treatment
@@ -51,10 +50,10 @@ class SweepReport:
         """What stands below the verdict on the first page: the curve, or of a search what each knob
         does and the best so far, what limits each phase, what to do now with the command that sets
         it, and what makes the verdict doubtful."""
-        curves = self.analysis.slices
+        curves, searched = self.analysis.slices, self.analysis.searched
         return [
             *self.figures(),
-            *search_blocks(self.analysis),
+            *(packs.part(lambda pack: pack.search_blocks)(self.analysis) if searched else ()),
             *_listed(_("What limits it"), prose.limiting(curves[0]) if len(curves) == 1 else []),
             *_listed(_("What to do now"), prose.to_do(self.analysis)),
             *(packs.part(lambda pack: pack.applied)(self.analysis) or applied(self.analysis)),

@@ -48,10 +48,9 @@ STAGES = {
 
 
 def search_blocks(analysis: Analysis) -> list[Block]:
-    """What each knob does, and the best so far; nothing of any other design, and before the
-    screen has ended."""
+    """What each knob does, and the best so far; nothing before the screen has ended."""
     found = analysis.searched
-    if found is None or found.effects.empty:
+    if found.effects.empty:
         return []
     rows = [
         {
