@@ -5,8 +5,10 @@ import pytest
 from deadzone.language.messages import speak
 from deadzone.report.document.display import Prose
 from deadzone.report.sweep.analysis import analyse
-from deadzone.report.sweep.regression_check import regression_check
+from deadzone.report.sweep.regression_check import previous_run, regression_check
 from deadzone.report.sweep.source import load_source
+from deadzone.store.reference import reference_folder
+from deadzone.store.run import RunFolder
 from report.made_runs import PROVENANCE, curve
 
 
@@ -71,6 +73,12 @@ def test_runs_of_two_machines_are_not_compared(make_run):
     assert not found.moved
     assert "measured on another machine (Some CPU, now Another CPU)" in found.sentence
     assert len(found.blocks()) == 1
+
+
+def test_published_runs_beside_each_other_are_of_other_studies():
+    runs = reference_folder() / "runs"
+    assert len([*runs.iterdir()]) >= 3
+    assert not any(previous_run(RunFolder(folder)) for folder in runs.iterdir())
 
 
 def test_a_plain_table_has_no_earlier_run(make_run):

@@ -110,7 +110,9 @@ def _compared(now: Analysis, advice: Recommendation, earlier: RunFolder) -> tupl
 
 def previous_run(run: RunFolder) -> RunFolder | None:
     """The run of the same study that was measured last before one; a run without trials does not
-    count."""
+    count, and a published one stands beside those of other studies."""
+    if run.folder.parent.name != run.study().study:
+        return None
     siblings = list_runs(run.folder.parent.parent, run.folder.parent.name)
     earlier = [one for one in siblings if one.run_id < run.run_id and one.journal_file.exists()]
     return earlier[-1] if earlier else None
