@@ -70,10 +70,13 @@ RATE_UNIT = re.compile(
 PERCENTILE = re.compile(r"p[1-9]\d{1,3}")
 """`p99` alone is one of a time."""
 
-GAINS = {
-    "speed", "speedup", "accuracy", "ipc", "success", "successes", "hit", "efficiency",
-    "availability", "uptime", "recall", "precision", "bleu", "psnr", "ssim", "vmaf", "mfu", "속도",
+GAINS = {"speed", "speedup", "accuracy", "ipc", "속도"}
+
+SHARES = {
+    "success", "successes", "hit", "efficiency", "availability", "recall", "precision", "bleu",
+    "psnr", "ssim", "vmaf", "mfu",
 }  # fmt: skip
+"""Words for what is better larger, but for the time that it takes: `hit_latency_ms`."""
 
 WRONG = {
     "error", "errors", "err", "errs", "miss", "misses", "missed", "drop", "drops", "dropped",
@@ -176,12 +179,13 @@ def is_time(text: str) -> bool:
 def _of_words(named: list[str]) -> Kind:
     """What the words of a quantity measure that is not written as one per another."""
     words, last = set(named), named[-1] if named else ""
-    if words & GAINS:
+    is_time = words & (TIMES | TIME_UNITS) or any(map(PERCENTILE.fullmatch, named))
+    if words & GAINS or (words & SHARES and not is_time):
         return "gain"
     per_second = any(first in COUNTED and unit in SECOND for first, unit in pairwise(named))
     if per_second or words & RATES or any(map(RATE_UNIT.fullmatch, named)):
         return "rate"
-    if words & (TIMES | TIME_UNITS) or last == "h" or any(map(PERCENTILE.fullmatch, named)):
+    if is_time or last == "h":
         return "time"
     is_size = last in AMOUNTS_OF_BYTES and not words & MOVED
     return "cost" if words & COSTS or is_size else ""
