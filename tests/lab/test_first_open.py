@@ -30,7 +30,7 @@ def test_it_runs_to_its_end_where_there_is_no_run(name, home):
     ]
     assert shown
     if name == "phases":
-        assert any("reference data" in text for text in shown)
+        assert any("published trials" in text for text in shown)
 
 
 def texts(output: dict) -> list[str]:
