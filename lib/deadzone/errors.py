@@ -156,6 +156,12 @@ class SweepError(DeadzoneError):
     way_out = "`--rehearse` tries both ends of the range and keeps nothing."
 
 
+class UnsearchableError(SweepError):
+    """A search whose baseline fails, or most of whose trials do."""
+
+    way_out = "`deadzone sweep STUDY` starts a new run."
+
+
 class FindingError(DeadzoneError):
     """Something is wrong with the experiment, so that its verdict is not given."""
 

@@ -259,6 +259,25 @@ def test_a_table_whose_rows_are_responses_is_turned(tmp_path, deadzone):
         assert json.loads(said.out)["recommendation"]["tied"] == tied
 
 
+def test_rows_that_are_called_as_columns_are_no_responses(tmp_path, deadzone):
+    rows = "latency,5,100,3\nthroughput,9,200,70\nbalanced,4,150,60\n"
+    (tmp_path / "t.csv").write_text("profile,latency,throughput,cpu\n" + rows)
+    asked = ("--knob", "profile", "--response", "latency", "--goal", "min", "--json")
+    said = json.loads(deadzone("fit", tmp_path / "t.csv", *asked).out)
+    assert said["recommendation"]["setting"] == "balanced"
+
+
+def test_levels_that_stand_several_times_in_a_row_are_repeats(tmp_path, deadzone):
+    rows = ("8,8.1,4.1,4,2.2,2.1,1.5,1.53", "8.2,8,4,4,2.1,2.1,1.5,1.5")
+    table = "".join(f"time_s,{row}\n" for row in rows) + "rate,1,1,2,2,3,3,4,4\n"
+    (tmp_path / "t.csv").write_text("threads,1,1,2,2,4,4,8,8\n" + table)
+    asked = ("--knob", "threads", "--response", "time_s", "--json")
+    said = json.loads(deadzone("fit", tmp_path / "t.csv", *asked).out)
+    assert [(one["setting"], one["n"]) for one in said["settings"]] == [
+        (n, 4) for n in (1, 2, 4, 8)
+    ]
+
+
 SOCKETS = "Latency,32 sockets,64 sockets,128 sockets\n20 ms,1437,2744,3900\n50 ms,600,1190,2300\n"
 
 

@@ -9,7 +9,8 @@ from deadzone.study.direction import direction_of, known_goal
 @pytest.mark.parametrize("name", [
     "wall_s", "latency_p99_ms", "Mean (ns)", "token_ms", "request_s", "time_min", "ms/t", "s/it",
     "ns/op", "B/op", "allocs/op", "us_per_op", "cache_misses", "errors_per_s", "error_rate",
-    "cache_hit_latency_ms", "recall_time (s)", "timeouts/s", "max_rss_bytes", "energy_joules",
+    "cache_hit_latency_ms", "recall_time (s)", "success_cost", "hit_memory_mb", "precision_bytes",
+     "timeouts/s", "max_rss_bytes", "energy_joules",
     "timeOfOneLCAOMinimize(s)", "cpu_cycles", "p99",
 ])  # fmt: skip
 def test_less_of_a_time_or_of_anything_per_thing_is_better(name):
@@ -20,8 +21,8 @@ def test_less_of_a_time_or_of_anything_per_thing_is_better(name):
     "tok_s", "req_s", "msgs_s", "MiB_s", "req/s", "t/s", "c/s real", "GB/s", "fps", "QPS", "tps",
     "throughput", "Mops", "GFLOPS", "kc_per_s", "Requests/sec", "ops/us", "it/s", "hit_rate",
     "achieved_rate", "speed_x", "tokens_per_joule", "req/s per core", "Memory bandwidth (MB/s)",
-    "avg_ts", "throughput_p95", "Success %", "cache hit %", "tok/J", "NOPM", "처리량",
-    "평균 처리량", "Durchsatz", "parallel efficiency",
+    "avg_ts", "throughput_p95", "Success %", "cache hit %", "tok/J", "NOPM", "ops/kWh", "MB/J",
+    "처리량", "평균 처리량", "Durchsatz", "parallel efficiency",
 ])  # fmt: skip
 def test_more_per_time_is_better(name):
     assert known_goal(name) == "max"

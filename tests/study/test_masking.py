@@ -3,7 +3,7 @@
 import pytest
 
 from deadzone.study.loading import dump_study, parse_study
-from deadzone.study.masking import masked
+from deadzone.study.masking import masked, masked_line
 
 
 @pytest.mark.parametrize(
@@ -38,3 +38,14 @@ def test_a_study_is_written_down_without_its_secrets():
     assert "http://***@host:81" in text
     assert "text/html" in text
     assert dump_study(parse_study(text, "again")) == text
+
+
+def test_a_line_has_no_secret_that_its_names_tell_of():
+    secrets = [f"sekrit{i}" for i in range(9)]
+    line = (
+        "deadzone try -L n 1,2 -- 'API_TOKEN={} MYSQL_PWD={} ./x --password {} --token={} -u me:{} "
+        '-H "X-Api-Key: {}" -H "Cookie: {}" --api-key {} --max-tokens 512 n_tokens=4 http://a:{}@h/\''
+    ).format(*secrets)
+    shown = masked_line(line)
+    assert not any(secret in shown for secret in secrets)
+    assert "--max-tokens 512 n_tokens=4" in shown and "-L n 1,2 -- " in shown

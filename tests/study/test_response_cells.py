@@ -39,7 +39,7 @@ def test_cells_become_numbers_of_one_unit(cells, numbers, said):
 
 
 def test_words_for_a_failure_are_a_status():
-    frame = with_numbers(pd.DataFrame({"y": ["4 s", "300 s (timeout)", "OOM", "fail"]}), "y")
+    frame = with_numbers(pd.DataFrame({"y": ["4 s", "300 s (timeout 3x)", "OOM", "fail"]}), "y")
     assert frame["status"].tolist() == ["ok", "timeout", "oom_killed", "failed"]
     assert "3 cells of 'y' are words for a failure" in said_of(frame, "y")[-1]
 

@@ -182,8 +182,10 @@ def _read(
             f"Which column is {asked}? There are {there}. Add `--knob COL --response COL`."
         )
     response = responses[0]
-    if table.columns[0] == knob and response in [*table[knob]]:
-        return turned(table), response
+    is_row = table.columns[0] == knob and response in [*table[knob]]
+    if is_row and column_of(table, response) not in table:
+        click.echo(f"deadzone: the columns are levels of {visible(knob)}.", err=True)
+        return turned(table, response), response
     check_no_title(table, path, (knob, response))
     if wide:
         rows = long_table(table, wide, response, name)

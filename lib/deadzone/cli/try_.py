@@ -18,13 +18,19 @@ from deadzone.cli.sweep import print_rehearsal
 from deadzone.errors import EXIT_FINDING, LineError, SaidAs, StoreError, StudyError, WorkloadError
 from deadzone.language.messages import _
 from deadzone.run.sweep.progress import Progress, progress_on
-from deadzone.store.command_lines import TRY, TRY_LINE_FILE, command_line
+from deadzone.store.command_lines import (
+    TRY,
+    TRY_FOLDER_FILE,
+    TRY_LINE_FILE,
+    command_line,
+    try_folder,
+)
 from deadzone.store.provenance import usable_cores
 from deadzone.store.run import RunFolder
 from deadzone.study.design import levels_of
 from deadzone.study.levels import format_level
 from deadzone.study.loading import parse_study
-from deadzone.study.masking import MASK, masked
+from deadzone.study.masking import MASK, masked_line
 from deadzone.study.plan import Plan
 from deadzone.study.trying import OPTIONS, in_words_of_line, study_of_line, study_text
 from deadzone.visible import visible
@@ -136,7 +142,7 @@ def _measure(given: dict[str, Any], quiet: bool) -> None:
         if given["rehearse"]:
             print_rehearsal(plan, given["as_json"])
         return
-    beside = {TRY_LINE_FILE: f"{masked(_line())}\n"}
+    beside = {TRY_LINE_FILE: f"{masked_line(_line())}\n", TRY_FOLDER_FILE: str(Path.cwd())}
     run = run or RunFolder.create(runs, plan.study, beside=beside)
     progress = Progress() if quiet else progress_on()
     measure(plan, run, progress if given["yes"] or quiet else _Asking(progress))
@@ -148,15 +154,17 @@ def _without_its_line(runs: Path, name: str | None) -> RunFolder:
     command is missing, StoreError for a run that needs its line."""
     typed = click.get_current_context().get_parameter_source
     asked = [option for option in OPTIONS if typed(option) is ParameterSource.COMMANDLINE]
-    if not name or asked:
+    if not name or asked or typed("save") is ParameterSource.COMMANDLINE:
         raise click.UsageError("Missing argument '-- COMMAND [ARGUMENT]...'.")
     run = RunFolder.find(runs, name)
-    line = command_line(run)
+    line, folder = command_line(run), try_folder(run)
     if not line.startswith(TRY) or MASK in line:
+        told = "as it was typed, with its secrets" if MASK in line else f"`{line or 'dz.sweep'}`"
         raise StoreError(
-            f"Run {run.run_id} goes on with its whole line, `{line or 'deadzone try ...'}`, and "
-            f"`--resume {run.run_id}`."
+            f"Run {run.run_id} goes on with its whole line, {told}, and `--resume {run.run_id}`."
         )
+    if folder != str(Path.cwd()):
+        raise StoreError(f"Run {run.run_id} goes on where it began: `cd {shlex.quote(folder)}`.")
     return run
 
 

@@ -330,11 +330,16 @@ def with_numpy_types(table: pd.DataFrame) -> pd.DataFrame:
     return table.astype(types)
 
 
-def turned(table: pd.DataFrame) -> pd.DataFrame:
-    """A table whose rows are responses and whose columns are levels, with a row a level. The name
-    of the first column is that of the knob."""
-    rows = table.set_index(table.columns[0]).T.rename_axis(columns=None)
-    return rows.rename_axis(table.columns[0]).reset_index().apply(as_numbers)
+def turned(table: pd.DataFrame, response: str) -> pd.DataFrame:
+    """A table whose rows are responses and whose columns are levels, with a row a trial of one
+    response. The name of the first column is that of the knob."""
+    knob, *levels = map(str, table.columns)
+    own = [name.rpartition(".")[0] for name in levels]
+    if 2 * sum(name in levels for name in own) >= len(levels):  # 1, 1.1, 2, 2.1: read so of 1, 1, 2
+        levels = [base if base in levels else name for base, name in zip(own, levels, strict=True)]
+    rows = table[table[knob].eq(response)].drop(columns=knob)
+    cells = {knob: np.tile(levels, len(rows)), response: rows.to_numpy().ravel()}
+    return pd.DataFrame(cells, dtype=object).apply(as_numbers)
 
 
 def long_table(table: pd.DataFrame, wide: str, response: str, name: str = "") -> pd.DataFrame:

@@ -96,7 +96,7 @@ SPENT = {"cost", "usd", "dollars", "joules", "energy", "allocs", "allocations", 
 
 RESOURCES = {
     "core", "cores", "cpu", "cpus", "gpu", "gpus", "thread", "worker", "node", "watt", "joule",
-    "dollar", "usd", "j", "w", "kwh", "cycle", "clock", "server", "socket", "machine",
+    "dollar", "usd", "j", "w", "wh", "kwh", "cycle", "clock", "server", "socket", "machine",
     "host", "client",
 }  # fmt: skip
 """Per one of these is not per thing that was done."""
@@ -141,7 +141,7 @@ def known_goal(text: str) -> Goal | None:
 
 def _parted(name: str) -> str:
     """A name with a line where a capital begins a word."""
-    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name)
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name.replace("kWh", "kwh"))
 
 
 def words_of(name: str) -> list[str]:
@@ -164,7 +164,7 @@ def kind_of(text: str) -> Kind:
     if below[0] in TIME_UNITS | {"min", "mins", "h", "day"}:
         return "" if own == "time" else "cost" if words & SPENT else "rate"
     if below[0] in RESOURCES:
-        return own or ("gain" if words & COUNTED else "")
+        return "gain" if words & COUNTED and own in ("", "cost") else own
     return "per thing"
 
 
@@ -180,14 +180,15 @@ def _of_words(named: list[str]) -> Kind:
     """What the words of a quantity measure that is not written as one per another."""
     words, last = set(named), named[-1] if named else ""
     is_time = words & (TIMES | TIME_UNITS) or any(map(PERCENTILE.fullmatch, named))
-    if words & GAINS or (words & SHARES and not is_time):
+    is_size = last in AMOUNTS_OF_BYTES and not words & MOVED
+    is_share = words & SHARES and not (is_time or is_size or words & COSTS or "not" in words)
+    if words & GAINS or is_share or last == "efficiency":
         return "gain"
     per_second = any(first in COUNTED and unit in SECOND for first, unit in pairwise(named))
     if per_second or words & RATES or any(map(RATE_UNIT.fullmatch, named)):
         return "rate"
     if is_time or last == "h":
         return "time"
-    is_size = last in AMOUNTS_OF_BYTES and not words & MOVED
     return "cost" if words & COSTS or is_size else ""
 
 

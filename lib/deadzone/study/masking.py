@@ -22,6 +22,19 @@ AUTHORISATION = re.compile(
 )
 """The header by which a client proves who it is."""
 
+SECRET_NAME = (
+    r"(?:[\w.-]*[_.-])?(?:token|passw(?:or)?d|passphrase|secret|credentials?|pwd"
+    r"|(?:api|access|private|secret)[_-]?key)"
+)
+SECRET_ARGUMENT = re.compile(
+    rf"(?P<name>(?<![\w.?&;-])-{{0,2}}{SECRET_NAME}=|(?<!\S)--?{SECRET_NAME}\s+"
+    r"|\b(?:cookie|x-api-key|x-auth-token):\s*|(?<!\S)(?:-u|--user)[=\s]\s*[^\s:'\"]+:)"
+    r"['\"]?[^\s'\"]+",
+    re.IGNORECASE,
+)
+"""What a line gives by a name that says that it is a secret: a variable, an option, a header, or a
+user with a password."""
+
 SECRET_HEADERS = ("authorization", "proxy-authorization", "cookie", "x-api-key", "x-auth-token")
 """Headers of a request whose whole value is a secret."""
 
@@ -46,3 +59,8 @@ def masked(text: str) -> str:
     text = USER_AND_PASSWORD.sub(rf"\g<scheme>{MASK}@", text)
     text = SECRET_QUERY.sub(rf"\g<name>{MASK}", text)
     return AUTHORISATION.sub(rf"\g<name>{MASK}", text)
+
+
+def masked_line(line: str) -> str:
+    """A command line in which secrets are masked that its own names tell of, too."""
+    return SECRET_ARGUMENT.sub(rf"\g<name>{MASK}", masked(line))

@@ -5,6 +5,7 @@ One column has one unit. Cells in several units of one family become that of the
 min become s, KB and MiB become bytes.
 """
 
+import re
 from collections.abc import Callable, Iterable, Mapping
 from statistics import median
 from typing import Any
@@ -38,6 +39,8 @@ STATUSES = {
     "failed": ("fail", "failed", "failure", "error", "err", "crash", "crashed"),
 }
 STATUS_OF = {word: status for status, words in STATUSES.items() for word in words}
+IN_BRACKETS = re.compile(rf"\([^()]*\b({'|'.join(STATUS_OF)})\b[^()]*\)$")
+"""A word for a failure behind a number: `300 s (timeout)`."""
 
 
 def with_numbers(frame: pd.DataFrame, response: str) -> pd.DataFrame:
@@ -50,8 +53,8 @@ def with_numbers(frame: pd.DataFrame, response: str) -> pd.DataFrame:
     if column is None or pd.api.types.is_numeric_dtype(column) or not len(column):
         return frame
     names = column.map(level_name).str.strip()
-    words = names.str.lower().str.replace(r".*\((.*)\)$", r"\1", regex=True)  # 300 s (timeout)
-    status = words.map(STATUS_OF)
+    words = names.str.lower()
+    status = words.str.extract(IN_BRACKETS, expand=False).fillna(words).map(STATUS_OF)
     is_value = (names != MISSING) & ~names.str.lower().isin(NO_VALUE) & status.isna()
     read = {name: cell for name in names[is_value].unique() if (cell := read_quantity(name))}
     if not is_value.any() or set(names[is_value]) - set(read):

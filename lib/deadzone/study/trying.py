@@ -70,7 +70,7 @@ IN_A_LINE = {
 def in_words_of_line(text: str) -> str:
     """A message about a study, with the options that were typed in place of its keys."""
     for key, option in IN_A_LINE.items():
-        text = re.sub(rf"\b{key}" if key[0] != "`" else key, option, text)
+        text = re.sub(rf"(?<![\w/.'-]){key}", option, text)
     return text[:1].upper() + text[1:]
 
 
@@ -84,7 +84,8 @@ def study_of_line(command: Sequence[str], asked: Mapping[str, Any], cores: int) 
     factors = _factors(command, asked, cores)
     argv = _argv(command, asked.get("shell", "none"))
     _check_names(argv, factors, asked)
-    program = (command[0].split() or [""])[0].rsplit("/", 1)[-1]
+    words = [word for word in command[0].split() if "=" not in word]  # but for variables
+    program = (words or [""])[0].rsplit("/", 1)[-1]
     responses, response = _response(asked.get("response"), asked.get("goal"))
     workload = {
         "kind": "command",

@@ -70,6 +70,9 @@ def test_a_sweep_ends_in_the_confirmed_setting_and_its_gain(study, home, deadzon
     assert BEST.items() <= said["levels"].items()
     assert said["state"] in ("set", "tied") and said["probability"] > 0.5
     assert "times better than the baseline" in said["reason"] and "Live: " in said["reason"]
+    again = deadzone("sweep", study(), "--resume", "latest", code=0).err  # nothing is left to do
+    assert f"{len(run.records())} of {len(run.records())} trials measured" in again
+    assert "doubtful" not in said["reason"]
     found = dz.load_run("probe/latest").searched
     assert found.gain_low < 8**0.5 / 0.6 < found.gain_high
     assert found.effects.set_index("knob").loc["log", "verdict"] != "live"
@@ -150,6 +153,12 @@ def test_without_the_extra_the_study_is_refused_with_its_name(study, deadzone, m
 def test_a_baseline_that_fails_ends_the_search_at_once(study, home, deadzone):
     said = deadzone("sweep", study({"BROKEN": "all"}), code=3)
     assert "it does not work" in said.err and len(the_run(home).records()) == 3
+
+
+def test_a_baseline_that_fails_beside_cells_that_work_ends_it_too(study, home, deadzone):
+    said = deadzone("sweep", study({"BROKEN": "gzip"}), code=3)
+    assert "The baseline fails" in said.err and "start a new run" in said.err
+    assert "--resume" not in said.err
 
 
 def test_a_program_that_fails_in_some_cells_is_searched_among_the_others(study, home, deadzone):

@@ -29,6 +29,9 @@ from deadzone.study.levels import is_number
 from deadzone.study.quantity import SECONDS
 from deadzone.study.scales import level_name
 
+MEASURED = {"used", "avg", "mean", "max", "peak", "active", "busy", "per", "hits", "restarts"}
+"""Words of a column of threads or clients that counts what there were."""
+
 NO_SETTINGS = {
     "trial", "attempt", "block", "replicate", "rep", "run", "repeat", "id", "index", "order", "seq",
     "number", "seed", "date", "time", "timestamp", "started", "at", "note", "notes", "comment",
@@ -173,8 +176,13 @@ def goes_with_the_knob(seen: Experiment) -> Iterator[Suspicion]:
         )
     for name in map(str, rows.select_dtypes("number")):
         values = rows.groupby("place")[name].first()
-        is_option = _may_be_set(seen, name) and set(words_of(name)) & (OF_EACH - {"limit"})
-        if not is_option or rows.groupby("place")[name].nunique(dropna=False).max() > 1:
+        words, is_whole = set(words_of(name)), bool((values % 1 == 0).all())
+        is_option = _may_be_set(seen, name) and words & (OF_EACH - {"limit"}) and is_whole
+        if (
+            not is_option
+            or words & MEASURED
+            or rows.groupby("place")[name].nunique(dropna=False).max() > 1
+        ):
             continue
         moves = np.sign(np.diff(values.to_numpy(float)))
         if abs(moves.sum()) == len(seen.levels) - 1 and [*values] != seen.levels:

@@ -112,7 +112,7 @@ def setting(value: float | str, column: str) -> str:
 def unit_for(column: str, largest: float, of_cells: str = "") -> tuple[float, str]:
     """How many of a column's unit make the one that its values are said in, and that unit: GB/s for
     bytes/s. of_cells: the unit of its cells, before that in its name."""
-    if not of_cells and unit_of(column) in ("bytes/s", "B/s"):
+    if (of_cells or unit_of(column)) in ("bytes/s", "B/s"):
         for size, name in DECIMAL_UNITS:
             if abs(largest) >= size:
                 return size, name

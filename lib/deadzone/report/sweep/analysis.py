@@ -21,6 +21,8 @@ from deadzone.analysis.settings.wording import grid_verdict
 from deadzone.errors import PhaseError, resume_option
 from deadzone.language.messages import _, join
 from deadzone.report.sweep.trials import Source
+from deadzone.store.command_lines import command_line
+from deadzone.store.run import RunFolder
 from deadzone.store.table import SEARCH_STAGE, rows_at
 from deadzone.study.scales import WORDS
 
@@ -169,9 +171,10 @@ def _searched(source: Source, accept: Mapping[str, str], options: dict[str, Any]
         return Analysis(source, (), None, str(error), examine(source, accept))
     if found.stage != "done":
         best = found.cells.head(1)
+        line = command_line(RunFolder(source.folder)) if source.folder else ""
         said = _(
             "The search is not confirmed yet, so no setting is given. Go on with {resume}.",
-            resume=resume_option(source.run_id or ""),
+            resume=resume_option(source.run_id or "", command=f"{line} " if line else ""),
         )
         so_far = [
             _("Best so far: {cell}.", cell=of_levels(source.factors, row.values()))
@@ -186,6 +189,9 @@ def _searched(source: Source, accept: Mapping[str, str], options: dict[str, Any]
         result = examined(seen, accept, seen.fitted, **how)
     except PhaseError as error:
         return Analysis(source, (), None, str(error), examine(seen, accept), searched=found)
+    # which knob does nothing is told by all trials, and no reason for doubt
+    sound = tuple(one for one in result.findings if one.key != "knob_not_used")
+    result = replace(result, findings=sound)
     advice = result.recommend(**options)
     if advice.state == "stopped":
         return Analysis(

@@ -18,7 +18,7 @@ from deadzone.report.sweep.analysis import Analysis
 from deadzone.store.run import RunFolder
 from deadzone.store.table import rows_at
 from deadzone.study.levels import AUTO, NONE, Level, fill, placed, placeholders
-from deadzone.study.masking import masked
+from deadzone.study.masking import masked_line
 from deadzone.study.service_specs import PYTHON
 from deadzone.study.spec import Study
 from deadzone.study.target_specs import LOCAL
@@ -138,7 +138,7 @@ def applied(analysis: Analysis) -> list[Block]:
         levels = recommended_levels(analysis)
     except DeadzoneError:
         return []
-    lines = tuple(map(masked, commands(study, levels)))
+    lines = tuple(map(masked_line, commands(study, levels)))
     return [CommandBlock(lines, _("Apply it"))] if lines else []
 
 

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from deadzone.errors import SweepError
+from deadzone.errors import SweepError, UnsearchableError
 from deadzone.run.sweep.printed import ERROR_WORDS
 from deadzone.study.design import Treatment
 from deadzone.study.plan import Plan
@@ -63,6 +63,10 @@ class Failures:
             return ""
         self._row.append(label)
         self._failures[label] += last["status"] != "lost"
+        fails = self._failures[label] >= FAILURES_OF_A_LEVEL and label not in self._works
+        first = self._plan.treatments[0].label()
+        if self._plan.design.kind == "search" and label == first and fails:
+            raise UnsearchableError(f"The baseline fails: {_failed(last, printed, 'again')}")
         if self._none_ends_well():
             raise SweepError(
                 f"The last {len(self._row)} trials failed, the last one with: {last['error']}. "

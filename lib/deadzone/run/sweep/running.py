@@ -16,6 +16,7 @@ from deadzone.errors import (
     StoreError,
     StudyError,
     SweepError,
+    UnsearchableError,
     resume_option,
 )
 from deadzone.language.messages import Message, _
@@ -126,14 +127,16 @@ def run_sweep(
                 take_back(plan.targets.values(), around.note)
             run.write_tables()
         except BaseException as error:
-            kept = _keep(run, plan, max(len(plan.trials), sweep.total))
+            kept = _keep(run, plan, sweep.total)
             if isinstance(error, OtherWorkloadError):
                 kept = "Nothing more was measured."
+            elif isinstance(error, UnsearchableError):
+                kept = "Mend it, then start a new run."
             elif isinstance(error, DeadzoneError):  # the cause comes first
                 error.args, kept = (*error.args, kept), ""
             progress.close(kept)
             raise
-        counted = _counted(run, max(len(plan.trials), sweep.total), sweep.repeats)
+        counted = _counted(run, _known(run, plan, sweep.total), sweep.repeats)
         progress.close(f"{counted}, recorded in {run.folder}")
     return run
 
@@ -151,6 +154,12 @@ def _other_workload(plan: Plan, run: RunFolder, identity: Mapping[str, str]) -> 
     return changes
 
 
+def _known(run: RunFolder, plan: Plan, total: int) -> int:
+    """How many trials are known of: those of the plan, and those that were chosen."""
+    chosen = sum(len(batch.get("trials", ())) for batch in run.batches())
+    return max(len(plan.trials) + chosen, total)
+
+
 def _counted(run: RunFolder, n_planned: int, repeats: int) -> str:
     """How many of the planned trials a run holds, with what was repeated and is not trusted."""
     last = {record["trial"]: record for record in run.each_record() if record["final"]}
@@ -160,8 +169,9 @@ def _counted(run: RunFolder, n_planned: int, repeats: int) -> str:
     return f"{len(last)} of {n_planned} trials measured{attempts}{'' if all(judged) else doubted}"
 
 
-def _keep(run: RunFolder, plan: Plan, n_planned: int) -> str:
-    """After a sweep that was stopped: keep what there is, and say what is left to do."""
+def _keep(run: RunFolder, plan: Plan, total: int) -> str:
+    """After a sweep that was stopped: keep what there is, and say what is left to do. total: trials
+    that the sweep knows of."""
     if not run.folder.is_dir():
         return (
             f"{run.folder} is gone: what was measured is where it was moved to; put it back, then "
@@ -172,6 +182,7 @@ def _keep(run: RunFolder, plan: Plan, n_planned: int) -> str:
             run.discard()
             return "Nothing was measured."
         done, records = len(run.finished()), run.records()
+        n_planned = _known(run, plan, total)
         run.write_tables()
     except (StoreError, MemoryError) as error:
         return f"The tables of run {run.run_id} were not written, its journal is kept: {error}"
