@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
-from deadzone.errors import PhaseError, UnsearchableError
+from deadzone.errors import PhaseError
 from deadzone.plugins import Level, Plan, Study, StudyError
 from deadzone.store.table import SEARCH_STAGE
 from deadzone.study.design import NextTreatments
@@ -55,10 +55,7 @@ def search_cells(study: Study) -> list[dict[str, Level]]:
 
 def next_cells(plan: Plan, table: pd.DataFrame) -> NextTreatments:
     """The next trials of a plan: those that the search asks for after these."""
-    try:
-        said = searched(plan.study, table)
-    except PhaseError as error:
-        raise UnsearchableError(str(error)) from error
+    said = searched(plan.study, table)
     names = [*_knobs(plan.study)]
     treatments = {_cell(one.levels, names): one for one in plan.treatments}
     chosen = tuple(treatments[_cell(cell, names)] for cell in said.ask.to_dict("records"))

@@ -11,6 +11,7 @@ import pandas as pd
 
 from deadzone import packs
 from deadzone.analysis.adaptive.proposing import Proposal, propose
+from deadzone.errors import PhaseError, UnsearchableError
 from deadzone.language.messages import Message
 from deadzone.store.table import rows_at
 from deadzone.study.design import NextTreatments, Treatment
@@ -30,9 +31,11 @@ class _Slice:
 def proposer_of(plan: Plan) -> Callable[[pd.DataFrame], NextTreatments]:
     """What chooses the next trials of a plan from the tidy table of those before, without
     warm-up."""
+    if plan.study.search:
+        next_rates = packs.part(lambda pack: pack.next_rates)
+        return lambda table: next_rates(plan, table)
     if plan.study.is_search:
-        chosen = packs.part(lambda pack: pack.next_rates if plan.study.search else pack.next_cells)
-        return lambda table: chosen(plan, table)
+        return lambda table: _next_cells(plan, table)
     slices, design, response = _slices(plan), plan.design, plan.study.response
 
     def propose_in(part: _Slice, table: pd.DataFrame) -> Proposal:
@@ -60,6 +63,14 @@ def proposer_of(plan: Plan) -> Callable[[pd.DataFrame], NextTreatments]:
         return NextTreatments(treatments, why, proposal.gain, still_open, proposal.cost)
 
     return choose
+
+
+def _next_cells(plan: Plan, table: pd.DataFrame) -> NextTreatments:
+    try:
+        chosen: NextTreatments = packs.part(lambda pack: pack.next_cells)(plan, table)
+    except PhaseError as error:
+        raise UnsearchableError(str(error)) from error
+    return chosen
 
 
 def _treatment(plan: Plan, part: _Slice, level: Level) -> Treatment:
