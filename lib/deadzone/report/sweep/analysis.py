@@ -21,8 +21,6 @@ from deadzone.analysis.settings.wording import grid_verdict
 from deadzone.errors import PhaseError, resume_option
 from deadzone.language.messages import _, join
 from deadzone.report.sweep.trials import Source
-from deadzone.store.command_lines import command_line
-from deadzone.store.run import RunFolder
 from deadzone.store.table import SEARCH_STAGE, rows_at
 from deadzone.study.scales import WORDS
 
@@ -164,6 +162,9 @@ def analyse(
 def _searched(source: Source, accept: Mapping[str, str], options: dict[str, Any]) -> Analysis:
     """The analysis of a search over several knobs: the setting by its confirmation, in the light of
     what is wrong there."""
+    from deadzone.store.command_lines import command_line  # a table needs no study
+    from deadzone.store.run import RunFolder
+
     study = source.study
     try:
         found = packs.part(lambda pack: pack.searched)(study, source.trials)
