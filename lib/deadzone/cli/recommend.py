@@ -68,8 +68,7 @@ def command(
     if analysis.is_spoilt:
         if as_json:
             click.echo(json.dumps({**analysis.recommendation, "findings": findings}))
-        is_begun = analysis.searched and advice is None  # there is none to give before the end
-        way_out = "" if is_begun else " `--anyway` gives a setting all the same."
+        way_out = "" if analysis.is_unconfirmed else " `--anyway` gives a setting all the same."
         raise FindingError(f"{run_folder.run_id}: {analysis.recommendation['reason']}{way_out}")
     for finding in analysis.findings:
         click.echo(f"deadzone: {finding}", err=True)

@@ -157,10 +157,9 @@ def numeric_names(columns: Iterable[Any]) -> list[Any]:
 def levels_in(columns: Collection[object]) -> list[str]:
     """Names of columns, all or all but the first, that are levels: amounts in rising order, as
     `4` and `8` or `32 sockets` and `64 sockets`; empty where they are none."""
-    names = [str(name) for name in columns if level_amount(str(name))]
-    amounts = [amount.value for name in names if (amount := level_amount(name))]
-    rise = all(low < high for low, high in pairwise(amounts))
-    return names if rise and len(names) >= max(len(columns) - 1, FEWEST_LEVELS) else []
+    amounts = {name: one.value for name in map(str, columns) if (one := level_amount(name))}
+    rise = all(low < high for low, high in pairwise(amounts.values()))
+    return [*amounts] if rise and len(amounts) >= max(len(columns) - 1, FEWEST_LEVELS) else []
 
 
 def _rise(names: Iterable[object]) -> bool:

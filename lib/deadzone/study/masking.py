@@ -22,21 +22,22 @@ AUTHORISATION = re.compile(
 )
 """The header by which a client proves who it is."""
 
+SECRET_HEADERS = ("authorization", "proxy-authorization", "cookie", "x-api-key", "x-auth-token")
+"""Headers of a request whose whole value is a secret."""
+
 SECRET_NAME = (
     r"(?:[\w.-]*[_.-])?(?:token|passw(?:or)?d|passphrase|secret|credentials?|pwd"
     r"|(?:api|access|private|secret)[_-]?key)"
 )
 SECRET_ARGUMENT = re.compile(
     rf"(?P<name>(?<![\w.?&;-])-{{0,2}}{SECRET_NAME}=|(?<!\S)--?{SECRET_NAME}\s+"
-    r"|\b(?:cookie|x-api-key|x-auth-token):\s*|(?<!\S)(?:-u|--user)[=\s]\s*[^\s:'\"]+:)"
+    rf"|\b(?:{'|'.join(SECRET_HEADERS)}):\s*"
+    r"|(?<!\S)(?:-u|--user)[=\s]\s*[^\s:'\"]+:)"
     r"['\"]?[^\s'\"]+",
     re.IGNORECASE,
 )
 """What a line gives by a name that says that it is a secret: a variable, an option, a header, or a
 user with a password."""
-
-SECRET_HEADERS = ("authorization", "proxy-authorization", "cookie", "x-api-key", "x-auth-token")
-"""Headers of a request whose whole value is a secret."""
 
 
 def masked_document(value: Any) -> Any:

@@ -145,6 +145,13 @@ def _may_be_set(seen: Experiment, name: str) -> bool:
     return is_other and not set(words_of(name)) & NO_SETTINGS
 
 
+def _is_option(seen: Experiment, name: str) -> bool:
+    """Whether a name is that of an option such as threads or clients, and of no count of them."""
+    words = set(words_of(name))
+    is_named = bool(words & (OF_EACH - {"limit"}) and not words & MEASURED)
+    return is_named and _may_be_set(seen, name)
+
+
 def _has_few_values(column: pd.Series, levels: int) -> bool:
     count = column.nunique()
     if pd.api.types.is_bool_dtype(column) or pd.api.types.is_numeric_dtype(column):
@@ -174,18 +181,13 @@ def goes_with_the_knob(seen: Experiment) -> Iterator[Suspicion]:
         yield seen.suspicion(
             "levels_confounded", p <= BY_CHANCE, levels=(), how="column", column=name, values=shown
         )
-    for name in map(str, rows.select_dtypes("number")):
-        values = rows.groupby("place")[name].first()
-        words, is_whole = set(words_of(name)), bool((values % 1 == 0).all())
-        is_option = _may_be_set(seen, name) and words & (OF_EACH - {"limit"}) and is_whole
-        if (
-            not is_option
-            or words & MEASURED
-            or rows.groupby("place")[name].nunique(dropna=False).max() > 1
-        ):
-            continue
+    for name in filter(lambda one: _is_option(seen, one), map(str, rows.select_dtypes("number"))):
+        at = rows.groupby("place")[name]
+        values = at.first()
+        is_one_a_level = at.nunique(dropna=False).max() <= 1 and (values % 1 == 0).all()
         moves = np.sign(np.diff(values.to_numpy(float)))
-        if abs(moves.sum()) == len(seen.levels) - 1 and [*values] != seen.levels:
+        is_in_step = abs(moves.sum()) == len(seen.levels) - 1 and [*values] != seen.levels
+        if is_one_a_level and is_in_step:
             yield seen.suspicion(
                 "levels_confounded", True, levels=(), how="in_step", mend="column", column=name,
                 values=f"{_shown(values.iloc[0])} to {_shown(values.iloc[-1])}",

@@ -100,6 +100,11 @@ class Analysis:
         return self.recommendation["state"] in UNANSWERED
 
     @property
+    def is_unconfirmed(self) -> bool:
+        """Whether it is a search that has not come to its setting."""
+        return self.searched is not None and self.advice is None
+
+    @property
     def recommendation(self) -> dict[str, Any]:
         """The record of the recommendation, or of why there is none."""
         if self.advice is not None:
@@ -112,7 +117,7 @@ class Analysis:
     @property
     def verdict(self) -> str:
         """What to set, in each slice too, or why nothing."""
-        if self.stopped or (self.searched and self.advice is None):
+        if self.stopped or self.is_unconfirmed:
             return self.problem
         if self.advice is None:
             return _("No phases could be fitted.")

@@ -89,7 +89,7 @@ def in_terminal(
 
 def _answer(analysis: Analysis, wide: Terminal, have_settings: bool = False) -> str:
     """The setting, or why there is none; and that of each slice, unless its curve has it."""
-    if analysis.stopped or (analysis.searched and analysis.advice is None):
+    if analysis.stopped or analysis.is_unconfirmed:
         return wide.paragraph(analysis.problem)
     if analysis.advice is None:
         return wide.paragraph(_("No phases could be fitted: {reason}", reason=analysis.problem))
