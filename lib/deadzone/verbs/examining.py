@@ -9,10 +9,9 @@ from typing import Any, ClassVar
 import pandas as pd
 
 from deadzone.analysis.findings.examining import examine as examined
-from deadzone.analysis.findings.fitting import experiment_in
 from deadzone.analysis.phases.fit import curve_of
-from deadzone.analysis.phases.roles import check_column, listed, with_index
-from deadzone.verbs.run import Run
+from deadzone.analysis.phases.roles import check_column
+from deadzone.verbs.run import Run, source_of
 
 
 class Rows(tuple[Any, ...]):
@@ -72,17 +71,15 @@ def examine(
     >>> [(found.key, found.levels) for found in examine(trials, "threads", "wall_s")]
     [('failures_by_level', (8,))]
     """  # noqa: E501
-    run = source.experiment if isinstance(source, Run) else None
-    meant = {**(source.study.accept if isinstance(source, Run) else {}), **(accept or {})}
-    if run and not (knob or response or goal or by):
-        return Findings(
-            examined(replace(run, failures=tuple(failures), role=role or run.role), meant)
-        )
-    knob, response = knob or (run.knob if run else ""), response or (run.response if run else "")
-    factors = listed(by)
-    frame = source.trials if isinstance(source, Run) else with_index(source, (knob, *factors))
-    seen = experiment_in(frame, knob, response, goal, factors, failures=tuple(failures), role=role)
+    asked: Any = {"knob": knob, "response": response, "goal": goal, "by": by}
+    if isinstance(source, Run):
+        seen = source.asked(**asked).experiment
+    else:
+        seen = source_of(source, **asked)
+        model = None if seen.by else curve_of(seen.table, seen.knob, seen.response, seen.goal)
+        seen = replace(seen, model=model)
     for column in failures:
-        check_column(frame, column)
-    model = None if factors else curve_of(frame, knob, response, seen.goal)
-    return Findings(examined(replace(seen, model=model), meant))
+        check_column(seen.table, column)
+    meant = {**(seen.study.accept if seen.study else {}), **(accept or {})}
+    seen = replace(seen, failures=tuple(failures), role=role or seen.role)
+    return Findings(examined(seen, meant))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -10,9 +9,8 @@ from typing import Any
 import pandas as pd
 
 from deadzone.analysis.findings.columns import NO_SETTINGS
-from deadzone.analysis.findings.fitting import experiment_in
 from deadzone.analysis.phases.model import PhaseModel
-from deadzone.analysis.phases.roles import listed, with_index
+from deadzone.analysis.phases.recommend import Recommendation
 from deadzone.analysis.phases.thresholds import PRACTICAL_TOLERANCE, Thresholds
 from deadzone.errors import DeadzoneError, UnknownRunError
 from deadzone.report.document.drawing import use_language
@@ -23,7 +21,7 @@ from deadzone.store.table import rows_at
 from deadzone.study.direction import GOALS
 from deadzone.study.scales import level_name
 from deadzone.style import figure_style
-from deadzone.verbs.run import Run, load_run
+from deadzone.verbs.run import Run, load_run, source_of
 from deadzone.verbs.tables import read_table
 
 SLIDERS = {
@@ -46,28 +44,26 @@ class Explorer:
     trials: pd.DataFrame
     model: PhaseModel | None
     said = ""
+    _advice: Recommendation | None = None
 
     def __init__(self, source: Source) -> None:
         import ipywidgets as w
 
         self._source, self._picture = source, None
-        self._advice: Any = None
-        options = {
+        levels = {
             name: [(level_name(level), level) for level in source.trials[name].dropna().unique()]
-            for name in (source.knob, *source.by)
+            for name in source.factors
         }
-        numbers = source.trials.select_dtypes("number").columns.difference([*options, *NO_SETTINGS])
+        numbers = source.trials.select_dtypes("number").columns.difference([*levels, *NO_SETTINGS])
         starts = {**vars(Thresholds()), "tolerance": PRACTICAL_TOLERANCE}
         self.controls: dict[str, Any] = {
             "response": w.Dropdown(options=[*dict.fromkeys([source.response, *numbers])]),
             "goal": w.Dropdown(options=GOALS, value=source.goal),
-            "left_out": w.SelectMultiple(options=options[source.knob]),
-            **{
-                name: w.FloatSlider(starts[name], min=low, max=high, step=0.005)
-                for name, (low, high) in SLIDERS.items()
-            },
-            **{name: w.Dropdown(options=options[name]) for name in source.by},
+            "left_out": w.SelectMultiple(options=levels[source.knob]),
         }
+        for name, (low, high) in SLIDERS.items():
+            self.controls[name] = w.FloatSlider(starts[name], min=low, max=high, step=0.005)
+        self.controls |= {name: w.Dropdown(options=levels[name]) for name in source.by}
         for name, control in self.controls.items():
             control.description, control.style.description_width = name, "initial"
             control.continuous_update = False  # of the sliders
@@ -75,22 +71,16 @@ class Explorer:
         self._changed()
 
     def _changed(self, _change: Any = None) -> None:
-        self._answer(**{name: control.value for name, control in self.controls.items()})
-        if self._picture:
-            self._picture.update(self._drawn())
-
-    def _answer(
-        self, response: str, goal: str, left_out: Sequence[Any], tolerance: float, **chosen: Any
-    ) -> None:
-        """chosen: thresholds, and levels of the other factors."""
-        source = self._source
-        trials = rows_at(source.trials, {name: chosen[name] for name in source.by})
+        asked = {name: control.value for name, control in self.controls.items()}
+        source, left_out = self._source, asked.pop("left_out")
+        trials = rows_at(source.trials, {name: asked.pop(name) for name in source.by})
         self.trials, self.model = trials[~trials[source.knob].isin(left_out)], None
-        asked = replace(source, table=self.trials, others=None, response=response, goal=goal, by=())
+        thresholds = {name: asked.pop(name) for name in vars(Thresholds())}
+        tolerance = asked.pop("tolerance")
         try:
-            thresholds = Thresholds(**{name: chosen[name] for name in vars(Thresholds())})
-            how = {**source.how, "thresholds": thresholds}
-            analysis = analyse(replace(asked, how=how), tolerance=tolerance)
+            how = {**source.how, "thresholds": Thresholds(**thresholds)}
+            seen = replace(source, table=self.trials, others=None, by=(), how=how, **asked)
+            analysis = analyse(seen, tolerance=tolerance)
         except DeadzoneError as error:
             self.said = str(error)
         else:
@@ -98,19 +88,22 @@ class Explorer:
             self.model = next(iter(answer.models.values()), None) if answer else None
             notes = answer.notes if answer and not self.model else ()
             self.said = " ".join([str(analysis.verdict), *map(str, notes)])
+        if self._picture:
+            self._picture.update(self._drawn())
 
     def _drawn(self) -> Any:
         import matplotlib.pyplot as plt
+        from IPython.core.pylabtools import print_figure
         from IPython.display import Image, Pretty
 
         if self.model is None:
             return Pretty(self.said)
         with figure_style():
             figure: Any = self.model.plot(advice=self._advice).figure
-            figure.savefig(picture := io.BytesIO(), dpi=DOTS_AN_INCH)
+            picture = print_figure(figure, dpi=DOTS_AN_INCH, bbox_inches=None)
         plt.close(figure)
         said = f"{self._source.name}: {phases_text(self.model)}. {self.said}"
-        return Image(picture.getvalue(), alt=said.removeprefix(": "))
+        return Image(picture, alt=said.removeprefix(": "))
 
     def _ipython_display_(self) -> None:
         import ipywidgets as w
@@ -142,18 +135,9 @@ def explore(
     16
     """
     use_language(lang)
-    return Explorer(_source(source, knob, response, goal, listed(by)))
-
-
-def _source(
-    source: pd.DataFrame | Run | str, knob: str, response: str, goal: str, by: tuple[str, ...]
-) -> Source:
     asked: Any = {"knob": knob, "response": response, "goal": goal, "by": by}
     try:
-        if isinstance(source, Run):
-            return (Run(source.folder, **asked) if any(asked.values()) else source).source
-        if isinstance(source, str):
-            return load_run(source, **asked).source
+        found = load_run(source) if isinstance(source, str) else source
     except UnknownRunError:
-        source = read_table(str(source))
-    return Source(**vars(experiment_in(with_index(source, (knob, *by)), knob, response, goal, by)))
+        found = read_table(str(source))
+    return Explorer(source_of(found, **asked))

@@ -9,16 +9,14 @@ import pandas as pd
 from deadzone.analysis.claims.judging import judge as judged
 from deadzone.analysis.claims.measured import Measured
 from deadzone.analysis.hypothesis_tests.holm import CONFIDENCE
-from deadzone.analysis.phases.roles import check_column, listed
 from deadzone.analysis.trial_columns import counted, well
 from deadzone.errors import PhaseError
 from deadzone.report.sweep.claims import judge_run
 from deadzone.study.claim_sentences import parse_claim
 from deadzone.study.claims import check_claims
-from deadzone.study.direction import direction_of, unit_of_cells
 from deadzone.study.scales import levels_in
 from deadzone.verbs.examining import Rows
-from deadzone.verbs.run import Run
+from deadzone.verbs.run import Run, source_of
 
 Claim = str | Mapping[str, object]
 
@@ -65,20 +63,11 @@ def judge(
             "Name the trials that the claims are held against: judge(claims, frame, knob, "
             "response)."
         )
-    study = frame.study if isinstance(frame, Run) else None
-    trials = frame.trials if isinstance(frame, Run) else frame
-    if study is not None:
-        knob, response = knob or study.knob_name, response or study.response.name
-        goal = goal or (study.response.goal if response == study.response.name else "")
-        by = by or [name for name in study.factor_names() if name != knob]
-    factors = [knob, *listed(by)]
-    for column in (*factors, response):
-        check_column(trials, column)
-    sound = well(counted(trials))
-    levels = {name: levels_in(sound[name]) for name in factors}
-    better = direction_of(response, goal, unit_in_cells=unit_of_cells(sound[response]))
-    measured = Measured(sound, response, better.goal, knob, levels)
+    source = source_of(frame, knob=knob, response=response, goal=goal, by=by)
+    sound = well(counted(source.trials))
+    levels = {name: levels_in(sound[name]) for name in (source.knob, *source.by)}
+    measured = Measured(sound, source.response, source.goal, source.knob, levels)
     several = [claims] if isinstance(claims, str | Mapping) else claims
     parsed = list(map(parse_claim, several))
-    check_claims(parsed, measured.factors, knob, [str(name) for name in trials.columns])
+    check_claims(parsed, measured.factors, source.knob, [*map(str, source.trials)])
     return JudgedClaims(judged(parsed, measured, confidence))

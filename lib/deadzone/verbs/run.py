@@ -13,10 +13,10 @@ import pandas as pd
 
 from deadzone import places
 from deadzone.analysis.finding import Finding
-from deadzone.analysis.findings.experiment import Experiment
+from deadzone.analysis.findings.fitting import experiment_in
 from deadzone.analysis.phases.model import PhaseModel
 from deadzone.analysis.phases.recommend import Recommendation, check_options, recommend_from
-from deadzone.analysis.phases.roles import check_roles
+from deadzone.analysis.phases.roles import check_roles, listed, with_index
 from deadzone.analysis.trial_columns import with_counted
 from deadzone.errors import PhaseError, StoreError
 from deadzone.report.document.drawing import use_language
@@ -55,6 +55,12 @@ class Run:
     ) -> None:
         self.folder = folder
         self._asked: Any = {"knob": knob, "response": response, "goal": goal, "by": by}
+
+    def asked(self, **other: Any) -> Run:
+        """The run with another knob, response, goal or other factors; itself where all are
+        empty."""
+        other = {name: value for name, value in other.items() if value}
+        return Run(self.folder, **self._asked | other) if other else self
 
     @property
     def is_table(self) -> bool:
@@ -142,7 +148,7 @@ class Run:
         return self.source.provenance if self.is_table else self.stored.provenance()
 
     @cached_property
-    def experiment(self) -> Experiment:
+    def experiment(self) -> Source:
         """What the checks see: its attempts, and what the study asks of them."""
         model = next(iter(self.models.values())) if len(self.models) == 1 else None
         return replace(self.source, model=model)
@@ -210,6 +216,18 @@ class Run:
 
     def __repr__(self) -> str:
         return f"{self.name}: {len(self.trials)} trials over {self.knob}"
+
+
+def source_of(
+    source: pd.DataFrame | Run, *, knob: str, response: str, goal: str, by: str | Sequence[str]
+) -> Source:
+    """A run, or a table, with what is asked of it. knob, response, goal, by: in place of what the
+    run's study says."""
+    if isinstance(source, Run):
+        return source.asked(knob=knob, response=response, goal=goal, by=by).source
+    factors = listed(by)
+    table = with_index(source, (knob, *factors))
+    return Source(**vars(experiment_in(table, knob, response, goal, factors)))
 
 
 def load_run(
