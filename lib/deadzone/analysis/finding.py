@@ -1,12 +1,12 @@
-"""What a check of an experiment gives: a suspicion with its evidence, and what becomes of it, a
-finding.
+"""What a check of an experiment gives: a finding with its evidence.
 
 The catalogue of findings: each check says beside itself what it finds, how grave that is, what
 was seen and what to change. Its docstring is what `deadzone explain` says of it.
 """
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, Literal
 
 from deadzone.language.messages import N_, Message, Text, _, join, say
@@ -41,13 +41,15 @@ WITHHOLDING = ("work_size",)
 
 
 @dataclass(frozen=True)
-class Suspicion:
-    """One test that was made of an experiment, whether it found something or not.
+class Finding:
+    """One test that was made of an experiment, and where it is sure that something is wrong, or may
+    be, the finding.
 
-    p: how often a sound experiment shows as much; 0 for what was counted and leaves nothing to
-    chance. weight: whether the effect is large enough to matter: a suspicion without it takes part
-    in the correction for many tests and no more. values: of the sentences in the catalogue; `how`
-    and `mend` choose among several.
+    levels, trials: at which it was seen. p: how often a sound experiment shows as much, all tests
+    of the run counted once they are; 0 for what was counted and leaves nothing to chance. weight:
+    whether the effect is large enough to matter: a test without it takes part in the correction for
+    many tests and no more. values: of the sentences in the catalogue; `how` and `mend` choose among
+    several. accepted: the reason that the study gives for it, empty without one.
     """
 
     key: str
@@ -56,26 +58,24 @@ class Suspicion:
     levels: tuple[Any, ...]
     trials: tuple[int, ...]
     severity: Severity
-    values: Mapping[str, Any]
-
-
-@dataclass(frozen=True)
-class Finding:
-    """Something that is wrong, or may be, with an experiment.
-
-    levels, trials: at which it was seen. confidence: one less the chance of a false alarm, all
-    tests of the run counted. seen: what was seen, with its figures. mend: what to change. accepted:
-    the reason that the study gives for it, empty without one.
-    """
-
-    key: str
-    severity: Severity
-    levels: tuple[Any, ...]
-    trials: tuple[int, ...]
-    confidence: float
-    seen: Message
-    mend: Message
+    values: Mapping[str, Any] = field(hash=False)
     accepted: str = ""
+
+    @property
+    def confidence(self) -> float:
+        """One less the chance of a false alarm."""
+        return 1 - self.p
+
+    @cached_property
+    def seen(self) -> Message:
+        """What was seen, with its figures."""
+        return say(KINDS[self.key].seen[self.values.get("how", "")], **self.values)
+
+    @cached_property
+    def mend(self) -> Message:
+        """What to change."""
+        mend, how = KINDS[self.key].mend, self.values.get("how", "")
+        return say(mend.get(self.values.get("mend", how), mend[""]), **self.values)
 
     @property
     def sentence(self) -> Message:
@@ -113,7 +113,7 @@ class Finding:
         return f"{say(SEVERITY_NAMES[self.severity])}: {sentence} [{self.key}]"
 
 
-Check = Callable[[Any], Iterator[Suspicion]]
+Check = Callable[[Any], Iterator[Finding]]
 """Of an `Experiment`, which knows the catalogue itself."""
 
 
@@ -130,13 +130,6 @@ class Sentences:
     seen: Mapping[str, Text]
     mend: Mapping[str, Text]
     check: Check
-
-    def said(self, values: Mapping[str, Any]) -> tuple[Message, Message]:
-        """What was seen, and what to change. values: figures; `how` chooses among
-        several, and `mend` where that is another thing."""
-        how = values.get("how", "")
-        mend = self.mend.get(values.get("mend", how), self.mend[""])
-        return say(self.seen[how], **values), say(mend, **values)
 
 
 KINDS: dict[str, Sentences] = {}

@@ -72,7 +72,7 @@ def command(
     from deadzone.report.sweep.claims import claims_moved, claims_table
 
     shown = {"run_id": run_folder.run_id, "claims": [verdict.to_dict() for verdict in judged]}
-    said = json.dumps(shown, ensure_ascii=False) if as_json else "\n".join(lines_of(judged))
+    said = json.dumps(shown, ensure_ascii=False) if as_json else "\n".join(map(str, judged))
     if form:
         name = f"{run_folder.folder.parent.name}/{run_folder.run_id}"
         said = claims_table(judged).markdown(f"deadzone report {name}")
@@ -102,20 +102,11 @@ def judged_of(run: RunFolder) -> tuple[ClaimVerdict, ...]:
     return claims.judged_of(run)
 
 
-def lines_of(judged: Sequence[ClaimVerdict]) -> list[str]:
-    """Each claim with its verdict in a line."""
-    if not judged:
-        return []
-    from deadzone.report.sweep.claims import line
-
-    return [line(verdict) for verdict in judged]
-
-
 def say_claims(run: RunFolder) -> tuple[ClaimVerdict, ...]:
     """The claims of a run, judged, each with its verdict in a line on standard error."""
     judged = judged_of(run)
-    for line in lines_of(judged):
-        click.echo(f"deadzone: {line}", err=True)
+    for verdict in judged:
+        click.echo(f"deadzone: {verdict}", err=True)
     return judged
 
 

@@ -11,7 +11,7 @@ import click
 from click.core import ParameterSource
 
 from deadzone import places
-from deadzone.cli.claims import fail_where_claims_fell, judged_of, lines_of
+from deadzone.cli.claims import fail_where_claims_fell, judged_of
 from deadzone.cli.options import FILE, details_option, gone, places_asked, role_option
 from deadzone.cli.parameters import measuring_options
 from deadzone.cli.sweep import print_rehearsal
@@ -254,8 +254,8 @@ def _print_result(run: RunFolder, given: dict[str, Any]) -> None:
     else:
         quiet = given["quiet"]
         click.echo(in_terminal(analysis, terminal_of(sys.stdout), given["details"], quiet))
-        for line in lines_of(judged):
-            click.echo(line)
+        for verdict in judged:
+            click.echo(str(verdict))
         name = f"{run.folder.parent.name}/{run.run_id}"
         if not quiet:
             click.echo(f"Run: {os.path.relpath(run.folder)}")

@@ -17,10 +17,18 @@ from deadzone.analysis.claims.measured import Measured
 from deadzone.analysis.hypothesis_tests.holm import CONFIDENCE
 from deadzone.analysis.phases.quantities import percent, plain_name, unit_name
 from deadzone.language.formats import exact
-from deadzone.language.messages import _, join
+from deadzone.language.messages import N_, _, join, say
 from deadzone.study.claims import ClaimSpec, Ratio
 from deadzone.study.levels import format_level
 from deadzone.style import PHASE_STYLES
+
+VERDICT_NAMES = {
+    "supported": N_("supported"),
+    "partly": N_("in part"),
+    "undecided": N_("not shown"),
+    "contradicted": N_("contradicted"),
+    "not_measured": N_("not measured"),
+}
 
 
 def sentence(claim: ClaimSpec, ratio: Ratio | None) -> str:
@@ -82,6 +90,11 @@ class ClaimVerdict:
     verdict: Verdict
     confidence: float | None = None
     added: str = ""
+
+    def __str__(self) -> str:
+        """The claim, its verdict and its figures in a line of a terminal."""
+        named = say(VERDICT_NAMES[self.verdict])
+        return _("{verdict}: {claim}. {found}", verdict=named, claim=self.claim, found=self.found)
 
     def to_dict(self) -> dict[str, Any]:
         """The claim as plain JSON values."""

@@ -18,7 +18,7 @@ from itertools import combinations
 import numpy as np
 import pandas as pd
 
-from deadzone.analysis.finding import Suspicion, finding
+from deadzone.analysis.finding import Finding, finding
 from deadzone.analysis.findings.experiment import Experiment, association, centred, numbers, typical
 from deadzone.analysis.findings.work_size import LOADS, OF_EACH, PARALLEL
 from deadzone.analysis.phases.thresholds import PRACTICAL_TOLERANCE
@@ -72,17 +72,17 @@ APART = np.log1p(PRACTICAL_TOLERANCE)
         "product": "Compare the splits: `--knob {column} --by {other}`.",
     },
 )
-def other_factor(seen: Experiment) -> Iterator[Suspicion]:
+def other_factor(seen: Experiment) -> Iterator[Finding]:
     """A column with few values splits the trials of the same level. Tested are the share of the
     scatter of ln(response) within levels that its groups explain, and the groups, by Kruskal and
     Wallis's test, permuted."""
     for name, (rows, p, times) in splitting(seen).items():
         values = ", ".join(_shown(value) for value in list(dict.fromkeys(rows[name]))[:4])
-        yield seen.suspicion("other_factor", p, rows, column=name, values=values, times=times)
+        yield seen.found("other_factor", p, rows, column=name, values=values, times=times)
     yield from _split_in_two(seen)
 
 
-def _split_in_two(seen: Experiment) -> Iterator[Suspicion]:
+def _split_in_two(seen: Experiment) -> Iterator[Finding]:
     """The knob is the product of two other columns in every trial, which is no accident, and the
     trials of a level differ by more than the tolerance."""
     rows, value = seen.sound, numbers(seen.sound, seen.response)
@@ -98,7 +98,7 @@ def _split_in_two(seen: Experiment) -> Iterator[Suspicion]:
     for name, other in combinations(names, 2):
         if (rows[name] * rows[other] == level).all() and np.log(apart.max()) >= APART:
             here = seen.named([seen.levels[apart.index[int(np.argmax(apart))]]])
-            yield seen.suspicion(
+            yield seen.found(
                 "other_factor", True, levels=(), how="product", column=name, other=other,
                 times=float(apart.max()), here=here,
             )  # fmt: skip
@@ -159,7 +159,7 @@ def _has_few_values(column: pd.Series, levels: int) -> bool:
     return 2 <= count < levels
 
 
-def goes_with_the_knob(seen: Experiment) -> Iterator[Suspicion]:
+def goes_with_the_knob(seen: Experiment) -> Iterator[Finding]:
     """A setting is the same in all trials of a level and changes between levels: what it does
     cannot be told from what the knob does. Counted exactly: how often values dealt out to the
     trials at random are the same within every level, and, where they are, each in one stretch of
@@ -178,7 +178,7 @@ def goes_with_the_knob(seen: Experiment) -> Iterator[Suspicion]:
             f"{_shown(value)} from {seen.named([seen.levels[place]])} on"
             for place, value in zip(changed.index.to_list(), changed, strict=True)
         )
-        yield seen.suspicion(
+        yield seen.found(
             "levels_confounded", p <= BY_CHANCE, levels=(), how="column", column=name, values=shown
         )
     for name in filter(lambda one: _is_option(seen, one), map(str, rows.select_dtypes("number"))):
@@ -188,7 +188,7 @@ def goes_with_the_knob(seen: Experiment) -> Iterator[Suspicion]:
         moves = np.sign(np.diff(values.to_numpy(float)))
         is_in_step = abs(moves.sum()) == len(seen.levels) - 1 and [*values] != seen.levels
         if is_one_a_level and is_in_step:
-            yield seen.suspicion(
+            yield seen.found(
                 "levels_confounded", True, levels=(), how="in_step", mend="column", column=name,
                 values=f"{_shown(values.iloc[0])} to {_shown(values.iloc[-1])}",
             )  # fmt: skip
@@ -208,7 +208,7 @@ def _by_chance(of_levels: pd.Series, of_trials: pd.Series) -> float:
     return float(np.exp(alike - arrangements(of_trials)))
 
 
-def other_work(seen: Experiment) -> Iterator[Suspicion]:
+def other_work(seen: Experiment) -> Iterator[Finding]:
     """A column that says how much a trial was told to do changes with the knob, in steps, while the
     response is the time of all of it. Counted: nothing is left to chance."""
     words = set(words_of(seen.response))
@@ -229,7 +229,7 @@ def other_work(seen: Experiment) -> Iterator[Suspicion]:
         set_values = at.first()
         is_set = np.isfinite(value).all() and (at.nunique() == 1).all()
         if is_set and 2 <= set_values.nunique() < len(set_values) == len(seen.levels):
-            yield seen.suspicion(
+            yield seen.found(
                 "work_differs", True, rows[value != np.median(value)], how="column", column=name,
                 least=float(set_values.min()), most=float(set_values.max()),
             )  # fmt: skip
@@ -258,13 +258,13 @@ TOO_FAST = 3.0
     "count as failed, and are left out.",
     mend="Find out why the measurement failed there.",
 )
-def impossible_numbers(seen: Experiment) -> Iterator[Suspicion]:
+def impossible_numbers(seen: Experiment) -> Iterator[Finding]:
     """A time, rate or count below zero stands for a failed measurement. Counted: nothing is left to
     chance."""
     rows = seen.measured
     wrong = below_zero(rows, seen.response)
     if wrong.any():
-        yield seen.suspicion("impossible_numbers", True, rows[wrong])
+        yield seen.found("impossible_numbers", True, rows[wrong])
 
 
 @finding(
@@ -279,7 +279,7 @@ def impossible_numbers(seen: Experiment) -> Iterator[Suspicion]:
     },
     mend="Look at how the tool counts, and judge a figure that it does not derive.",
 )
-def contradicting_numbers(seen: Experiment) -> Iterator[Suspicion]:
+def contradicting_numbers(seen: Experiment) -> Iterator[Finding]:
     """Three contradictions. Rate times mean latency is more than the connections can hold in
     flight, by Little's law. A time falls TOO_FAST times faster than threads or the like are added.
     A count of iterations is the knob itself, which tools divide by."""
@@ -292,7 +292,7 @@ def contradicting_numbers(seen: Experiment) -> Iterator[Suspicion]:
         yield from _faster_than_the_knob(seen)
 
 
-def _in_flight(seen: Experiment) -> Iterator[Suspicion]:
+def _in_flight(seen: Experiment) -> Iterator[Finding]:
     rows = seen.sound
     words = {column: words_of(column) for column in map(str, rows)}
     rates = [c for c, named in words.items() if OF_CALLS & set(named) and "offered" not in c]
@@ -307,13 +307,13 @@ def _in_flight(seen: Experiment) -> Iterator[Suspicion]:
     if not np.isfinite(over).any() or np.nanmax(over) <= TOO_MANY:
         return
     worst = int(np.nanargmax(over))
-    yield seen.suspicion(
+    yield seen.found(
         "contradicting_numbers", True, rows[over > TOO_MANY], how="in_flight", rate=rates[0],
         latency=times[0], held=float(held[worst]), level=seen.named(seen.at(rows.iloc[[worst]])),
     )  # fmt: skip
 
 
-def _faster_than_the_knob(seen: Experiment) -> Iterator[Suspicion]:
+def _faster_than_the_knob(seen: Experiment) -> Iterator[Finding]:
     rows = seen.sound
     if seen.goal != "min" or not seen.is_time:
         return
@@ -329,7 +329,7 @@ def _faster_than_the_knob(seen: Experiment) -> Iterator[Suspicion]:
         and np.array_equal(typical(seen, rows, numbers(rows, c))[use], level[use])
     ]  # fmt: skip
     if faster > TOO_FAST * more or same:
-        yield seen.suspicion(
+        yield seen.found(
             "contradicting_numbers", True, rows[rows["place"] == last],
             how="divided" if same else "faster", faster=round(faster), more=round(more),
             column=same[0] if same else "",

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
-from deadzone.analysis.finding import Severity, Suspicion, finding
+from deadzone.analysis.finding import Finding, Severity, finding
 from deadzone.analysis.findings.experiment import (
     LEAST_A_LEVEL,
     Experiment,
@@ -134,7 +134,7 @@ def printed_work(rows: pd.DataFrame) -> dict[str, np.ndarray]:
     "trials may have done less work.",
     mend="Hold the work of a trial the same, or make the response work per second.",
 )
-def less_work(seen: Experiment) -> Iterator[Suspicion]:
+def less_work(seen: Experiment) -> Iterator[Finding]:
     """The program does less work at some levels. A count of work falls from one level to a later
     one, or the program prints it, or CPU time falls below what any level needed before.
 
@@ -156,7 +156,7 @@ def less_work(seen: Experiment) -> Iterator[Suspicion]:
     yield from _less_cpu(seen, rows)
 
 
-def printed_less(seen: Experiment) -> Iterator[Suspicion]:
+def printed_less(seen: Experiment) -> Iterator[Finding]:
     """The program prints that it did less at some levels, from one trial of each. Where all of
     them last as long, it may work for a set time, and one trial of a level does not tell which."""
     walls = typical(seen, seen.sound, numbers(seen.sound, "wall_s"))
@@ -169,7 +169,7 @@ def printed_less(seen: Experiment) -> Iterator[Suspicion]:
 def _falls(
     seen: Experiment, rows: pd.DataFrame, name: str, values: np.ndarray, exact: int | None,
     is_whole: bool = False,
-) -> Iterator[Suspicion]:  # fmt: skip
+) -> Iterator[Finding]:  # fmt: skip
     """A count is less than before, or, where it was printed, than at any other level. exact: trials
     of each level, of a printed count, that leave nothing to chance where they agree. is_whole:
     whether another count is the same at every level, so that one that goes against the knob is of
@@ -192,12 +192,12 @@ def _falls(
 def _less(
     seen: Experiment, rows: pd.DataFrame, name: str, values: np.ndarray, few: np.ndarray,
     severity: Severity, exact: int | None = None,
-) -> Suspicion:  # fmt: skip
+) -> Finding:  # fmt: skip
     """Of less work at some levels. few: which, shape (levels,)."""
     if not few.any():
-        return seen.suspicion("less_work", 1.0, weight=False)
+        return seen.found("less_work", 1.0, weight=False)
     medians = typical(seen, rows, values)
-    return seen.suspicion(
+    return seen.found(
         "less_work", depends(rows["place"], values, exact), rows[few[rows["place"].to_numpy()]],
         severity=severity, column=name, few=float(medians[few].min()),
         most=float(np.nanmax(medians)),
@@ -237,7 +237,7 @@ def _explains_little(
     return seen.goal == "min" and bool((fall < np.minimum(SMALL_FALL, EXPLAINED * gain)).all())
 
 
-def _less_cpu(seen: Experiment, rows: pd.DataFrame) -> Iterator[Suspicion]:
+def _less_cpu(seen: Experiment, rows: pd.DataFrame) -> Iterator[Finding]:
     values = cpu_s(rows)
     if np.isfinite(values).sum() < 2 * LEAST_A_LEVEL:
         return
@@ -251,8 +251,8 @@ def _less_cpu(seen: Experiment, rows: pd.DataFrame) -> Iterator[Suspicion]:
     idle = (medians < NOTHING * before[first]) & (np.arange(len(medians)) >= first)
     here = idle[rows["place"].to_numpy()]
     sure = here.sum() >= 2 and np.nanmax(values[here]) < LEAST_APART * np.nanmin(values[~here])
-    suspicion = _less(seen, rows, "cpu_s", values, idle, "stops")
-    yield replace(suspicion, p=0.0) if sure else suspicion
+    found = _less(seen, rows, "cpu_s", values, idle, "stops")
+    yield replace(found, p=0.0) if sure else found
 
 
 def _least_before(medians: np.ndarray) -> np.ndarray:
@@ -301,7 +301,7 @@ def _same_time(walls: np.ndarray, most: float = SAME_TIME[0][0]) -> bool:
     "factor of {times:number}: the program runs for a fixed duration.",
     mend="Judge what it prints of its work (--response REGEX --goal max), not how long it took.",
 )
-def fixed_duration(seen: Experiment) -> Iterator[Suspicion]:
+def fixed_duration(seen: Experiment) -> Iterator[Finding]:
     """The program runs for a set time: the wall time is the same at every level. What the program
     counts or prints of its work scatters as a rate does, by SCATTERS between trials. Where nothing
     is counted, the time is a duration that people type (TYPED_S, up to START_UP longer) or equal in
@@ -329,7 +329,7 @@ def fixed_duration(seen: Experiment) -> Iterator[Suspicion]:
                 rates[name] = growth
     for name, factor in [*rates.items()][:1]:
         wall_s = float(np.nanmin(walls))
-        yield seen.suspicion("fixed_duration", True, rows, wall_s=wall_s, column=name, times=factor)
+        yield seen.found("fixed_duration", True, rows, wall_s=wall_s, column=name, times=factor)
 
 
 def _ends_by_a_clock(times: np.ndarray) -> bool:

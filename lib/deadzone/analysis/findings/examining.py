@@ -11,6 +11,7 @@ import inspect
 import re
 import sys
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -72,25 +73,19 @@ def examine(
 
     accept: reasons that the study gives for findings that are meant, by key; these become notes.
     """
-    made = [suspicion for check in checks for suspicion in check(seen)]
-    chance = np.array([suspicion.p for suspicion in made])
-    tested = np.where(
-        [suspicion.key in APART or suspicion.p in COUNTED for suspicion in made], np.nan, chance
-    )
+    made = [one for check in checks for one in check(seen)]
+    chance = np.array([one.p for one in made])
+    tested = np.where([one.key in APART or one.p in COUNTED for one in made], np.nan, chance)
     adjusted = np.where(np.isnan(tested), chance, holm(tested))
     findings: dict[tuple[Any, ...], Finding] = {}
     # of two that are as sure, the graver one
-    sure = zip(adjusted.tolist(), made, strict=True)
-    for p, suspicion in sorted(sure, key=lambda two: (two[0], SEVERITIES.index(two[1].severity))):
-        about = (suspicion.key, *(suspicion.levels if suspicion.key in EACH_LEVEL else ()))
-        if suspicion.weight and p <= FALSE_ALARMS and about not in findings:
-            saw, mend = CATALOGUE[suspicion.key].said(suspicion.values)
-            accepted = (accept or {}).get(suspicion.key, "")
-            trials = tuple(int(number) for number in dict.fromkeys(suspicion.trials))
-            findings[about] = Finding(
-                suspicion.key, "notes" if accepted else suspicion.severity, suspicion.levels,
-                trials, 1 - p, saw, mend, accepted,
-            )  # fmt: skip
+    sure = [replace(one, p=p) for one, p in zip(made, adjusted.tolist(), strict=True)]
+    for one in sorted(sure, key=lambda one: (one.p, SEVERITIES.index(one.severity))):
+        about = (one.key, *(one.levels if one.key in EACH_LEVEL else ()))
+        if one.weight and one.p <= FALSE_ALARMS and about not in findings:
+            accepted = (accept or {}).get(one.key, "")
+            severity = "notes" if accepted else one.severity
+            findings[about] = replace(one, severity=severity, accepted=accepted)
     barred = {level for finding in findings.values() if finding.bars for level in finding.levels}
     kept = [
         finding
@@ -104,11 +99,9 @@ def examine(
 
 def barred_levels(seen: Experiment) -> tuple[Any, ...]:
     """Levels that fail or time out more often than allowed, as `examine` finds them."""
-    made = [suspicion for key in BARRING for suspicion in CATALOGUE[key].check(seen)]
-    sure = [suspicion for suspicion in made if suspicion.weight and suspicion.p <= FALSE_ALARMS]
-    return tuple(
-        level for level in seen.levels if any(level in suspicion.levels for suspicion in sure)
-    )
+    made = [one for key in BARRING for one in CATALOGUE[key].check(seen)]
+    sure = [one for one in made if one.weight and one.p <= FALSE_ALARMS]
+    return tuple(level for level in seen.levels if any(level in one.levels for one in sure))
 
 
 def page(key: str) -> str:

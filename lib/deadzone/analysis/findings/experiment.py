@@ -20,7 +20,7 @@ import numpy as np
 import pandas as pd
 
 from deadzone.analysis import trial_columns
-from deadzone.analysis.finding import KINDS, Severity, Suspicion
+from deadzone.analysis.finding import KINDS, Finding, Severity
 from deadzone.analysis.phases.censored import is_bound
 from deadzone.analysis.trial_columns import answering, below_zero, measured, thinned, well
 from deadzone.study.direction import GoalFrom, Kind, is_time, kind_of
@@ -123,7 +123,7 @@ class Experiment:
         here = set(rows["place"])
         return tuple(level for place, level in enumerate(self.levels) if place in here)
 
-    def suspicion(
+    def found(
         self,
         key: str,
         p: float | bool,
@@ -133,7 +133,7 @@ class Experiment:
         levels: Sequence[Any] | None = None,
         severity: Severity | None = None,
         **figures: Any,
-    ) -> Suspicion:
+    ) -> Finding:
         """A test that was made. p: its p-value, or whether it was seen where it was counted and
         leaves nothing to chance.
 
@@ -144,11 +144,12 @@ class Experiment:
         if levels is None:
             levels = self.levels if rows is None else self.at(rows)
         p = float(not p if isinstance(p, bool | np.bool) else p)
-        trials = () if rows is None else tuple(rows["number"])
-        known = {"knob": self.knob, "response": self.response, "trials": len(trials)}
+        numbers = [] if rows is None else rows["number"].tolist()
+        known = {"knob": self.knob, "response": self.response, "trials": len(numbers)}
         said = {**known, "levels": self.named(levels), **figures}
         severity = severity or KINDS[key].severity
-        return Suspicion(key, p, bool(weight), tuple(levels), trials, severity, said)
+        trials = tuple(dict.fromkeys(numbers))
+        return Finding(key, p, bool(weight), tuple(levels), trials, severity, said)
 
     def named(self, levels: Iterable[Any]) -> str:
         """Levels in a sentence: `n 4, 6, 8`."""
@@ -198,7 +199,7 @@ def without_barred(
 
 
 PERMUTATIONS = 9_999
-"""Least p 0.0001, with which one suspicion among 150 passes a family-wise 2 %."""
+"""Least p 0.0001, with which one test among 150 passes a family-wise 2 %."""
 
 MOST_CELLS = 8_000_000
 """Permutations of long tables are fewer, so that a check takes no more than a fraction of a second,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from deadzone.analysis.finding import Severity, Suspicion, finding
+from deadzone.analysis.finding import Finding, Severity, finding
 from deadzone.analysis.findings.experiment import Experiment
 from deadzone.analysis.phases.candidates import gain_score, still_gains
 from deadzone.analysis.phases.level_estimates import FEWEST_AGREEING
@@ -47,7 +47,7 @@ TOLD = 0.1
     seen="The response still improves at the end of the range, {knob} {level}.",
     mend="Add the levels {add}.",
 )
-def edge_of_range(seen: Experiment) -> Iterator[Suspicion]:
+def edge_of_range(seen: Experiment) -> Iterator[Finding]:
     """The response still improves at the end of the range, whatever its last phase is called.
     The last step gains more than 3 % a doubling, and a one-sided t test shows that the last phase
     does."""
@@ -58,7 +58,7 @@ def edge_of_range(seen: Experiment) -> Iterator[Suspicion]:
     add = _beyond(levels, model, seen.cores if seen.knob.endswith(CPU_LIMIT) else None)
     up = still_gains(model) and levels[-1] == seen.levels[-1] and add.size > 0
     p = _p_beyond(model, gain_score(model)) if up else 1.0
-    yield seen.suspicion(
+    yield seen.found(
         "edge_of_range", p, weight=up, levels=seen.levels[-1:], level=exact(levels[-1]),
         add=_like(levels, add),
     )  # fmt: skip
@@ -91,7 +91,7 @@ def _like(levels: np.ndarray, add: np.ndarray) -> str:
     seen="{knob} {level} is far better than its neighbours, which are far away.",
     mend="Add the levels {add}.",
 )
-def range_too_coarse(seen: Experiment) -> Iterator[Suspicion]:
+def range_too_coarse(seen: Experiment) -> Iterator[Finding]:
     """The best level stands alone, so that a better setting may lie between. Both neighbours are
     worse by GAIN, on the curve and as measured, and further away than COARSE; on a ratio scale."""
     if seen.model is None or seen.model.axis.is_interval:
@@ -106,7 +106,7 @@ def range_too_coarse(seen: Experiment) -> Iterator[Suspicion]:
     wide = min(levels[best] / levels[best - 1], levels[best + 1] / levels[best])
     add = np.sqrt(levels[best] * levels[[best - 1, best + 1]])
     alone = bool(apart > np.log(GAIN) and wide > COARSE)
-    yield seen.suspicion(
+    yield seen.found(
         "range_too_coarse", alone, levels=[float(levels[best])], level=exact(levels[best]),
         add=_like(levels, add),
     )  # fmt: skip
@@ -127,7 +127,7 @@ def range_too_coarse(seen: Experiment) -> Iterator[Suspicion]:
         "agree": "Its trials agree: find what differs there, such as a size that does not divide.",
     },
 )
-def one_level_off(seen: Experiment) -> Iterator[Suspicion]:
+def one_level_off(seen: Experiment) -> Iterator[Finding]:
     """Each level that is off as a whole: its trial was spoiled, or it has a cause of its own. It
     keeps what was measured there, and the curve passes it by.
 
@@ -159,10 +159,10 @@ def one_level_off(seen: Experiment) -> Iterator[Suspicion]:
 
 def _off(
     seen: Experiment, row: pd.Series, p: float, expected: float, how: str, severity: Severity
-) -> Suspicion:
+) -> Finding:
     measured = float(row["median"])
     mend = "agree" if row["n"] >= FEWEST_AGREEING else ""
-    return seen.suspicion(
+    return seen.found(
         "one_level_off", p, levels=[float(row["level"])], severity=severity, how=how, mend=mend,
         level=exact(row["level"]), n=int(row["n"]),
         value=response(measured, seen.response, TOLD * measured),

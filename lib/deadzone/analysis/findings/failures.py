@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from deadzone.analysis.finding import NOTHING_TRUSTED, Suspicion, finding
+from deadzone.analysis.finding import NOTHING_TRUSTED, Finding, finding
 from deadzone.analysis.findings.experiment import (
     PERMUTATIONS,
     SEED,
@@ -42,7 +42,7 @@ ALLOWED = 0.05
     },
     mend="Find out why (see the failed trials); these levels are not recommended.",
 )
-def failures_by_level(seen: Experiment) -> Iterator[Suspicion]:
+def failures_by_level(seen: Experiment) -> Iterator[Finding]:
     """More trials fail at some levels than allowed: one in twenty. Those that end well there may be
     the lucky or the light ones, so that these levels are not recommended.
 
@@ -62,14 +62,14 @@ def failures_by_level(seen: Experiment) -> Iterator[Suspicion]:
     },
     mend="Raise design.timeout_s, or leave these levels out; they are not recommended.",
 )
-def timeouts_by_level(seen: Experiment) -> Iterator[Suspicion]:
+def timeouts_by_level(seen: Experiment) -> Iterator[Finding]:
     """More trials are killed for taking too long than allowed, at some levels. Tested as
     `failures_by_level` is. Such a level stands in the curve by what is to be expected beyond the
     time-out, and is not recommended."""
     yield from _beyond(seen, "timeouts_by_level", ("timeout",))
 
 
-def _beyond(seen: Experiment, key: str, kinds: tuple[str, ...]) -> Iterator[Suspicion]:
+def _beyond(seen: Experiment, key: str, kinds: tuple[str, ...]) -> Iterator[Finding]:
     table = seen.attempts.groupby("number", sort=False).tail(1)
     if "status" not in table or not len(table):
         return
@@ -80,7 +80,7 @@ def _beyond(seen: Experiment, key: str, kinds: tuple[str, ...]) -> Iterator[Susp
     worst = failed > ALLOWED * sizes
     rows = table[worst[place]]
     p = scan(failed, sizes) if bad.any() else 1.0
-    yield seen.suspicion(
+    yield seen.found(
         key, p, table[bad], weight=bool(bad.any()), levels=seen.at(rows),
         severity="stops" if worst.all() else None,
         failed=int(failed[worst].sum()), trials=len(rows),
@@ -140,7 +140,7 @@ MOST_DISTURBERS = 3
         "a server, name it: `--belongs process=NAME`, or belongs in the study.",
     },
 )
-def nothing_trusted(seen: Experiment) -> Iterator[Suspicion]:
+def nothing_trusted(seen: Experiment) -> Iterator[Finding]:
     """Fewer than two levels keep a trial whose `trusted` is true, of those that were measured and
     ended well. This is counted: a curve needs two levels."""
     if not is_untrusted(seen.table, seen.knob):
@@ -148,7 +148,7 @@ def nothing_trusted(seen: Experiment) -> Iterator[Suspicion]:
     rows = seen.ended[~marked(seen.ended, "trusted", missing=True)]
     kept = counted(seen.ended)["level"].nunique()
     used, foreign = _disturbers(rows), numbers(rows, "foreign_cpu")
-    yield seen.suspicion(
+    yield seen.found(
         NOTHING_TRUSTED,
         True,
         rows,
@@ -176,7 +176,7 @@ def _disturbers(rows: pd.DataFrame) -> list[tuple[str, float]]:
     seen="{trials} attempts at {levels} are left out, for the workload was another one: {changes}.",
     mend="Start a new run, which measures one workload at all levels.",
 )
-def other_workload(seen: Experiment) -> Iterator[Suspicion]:
+def other_workload(seen: Experiment) -> Iterator[Finding]:
     """Attempts are counted that the sweep marked so, because a program's checksum, an image or
     another part of the workload was not what the run began with."""
     if seen.others is None or seen.others.empty:
@@ -184,7 +184,7 @@ def other_workload(seen: Experiment) -> Iterator[Suspicion]:
     rows = seen.others.assign(number=seen.others["trial"])
     changes = "; ".join(rows[OTHER_WORKLOAD].unique())
     levels = levels_in(rows[seen.knob])
-    yield seen.suspicion("other_workload", True, rows, levels=levels, changes=changes)
+    yield seen.found("other_workload", True, rows, levels=levels, changes=changes)
 
 
 @finding(
@@ -194,7 +194,7 @@ def other_workload(seen: Experiment) -> Iterator[Suspicion]:
     mend="Check what the distrusted trials did; measure again on a quieter machine, or with the "
     "same work in each trial.",
 )
-def selected_by_trust(seen: Experiment) -> Iterator[Suspicion]:
+def selected_by_trust(seen: Experiment) -> Iterator[Finding]:
     """Trusted and distrusted attempts at the same level differ in the response, exchanged within
     levels, by more than the CPU that others used beside the distrusted ones can explain."""
     rows = seen.ended
@@ -206,7 +206,7 @@ def selected_by_trust(seen: Experiment) -> Iterator[Suspicion]:
     effect, p = contrast(np.log(value[good]), kept[good], pd.factorize(rows["level"][good])[0])
     apart, is_slower = abs(effect), effect < 0 if seen.goal == "min" else effect > 0
     beyond = apart - (_beside(seen, rows[good & ~kept]) if is_slower else 0.0)
-    yield seen.suspicion(
+    yield seen.found(
         "selected_by_trust", p, rows[good & ~kept], weight=beyond >= SELECTED,
         severity="stops" if beyond >= OTHER_WORK else "doubts", times=float(np.exp(apart)),
     )  # fmt: skip
@@ -225,7 +225,7 @@ def _beside(seen: Experiment, rows: pd.DataFrame) -> float:
     "the best level from the worst takes more than {most} trials of each.",
     mend="Make the trials longer, the machine quieter, or pin the program to its cores.",
 )
-def noise_too_large(seen: Experiment) -> Iterator[Suspicion]:
+def noise_too_large(seen: Experiment) -> Iterator[Finding]:
     """Replicates scatter so much that no affordable number of them tells even the best level of the
     fit from the worst. The power is that of a t test (see `analysis.phases.power`), the noise is
     the estimate of the fit. Of levels that differ by no more than chance has it (`association`) the
@@ -241,7 +241,7 @@ def noise_too_large(seen: Experiment) -> Iterator[Suspicion]:
         least = min(least, RELEVANT) if association(values, levels) > ALIKE else least
         needed = replicates_to_tell(least, noise, len(fitted))
     noisy = needed is None or needed > AFFORDABLE
-    yield seen.suspicion("noise_too_large", noisy, noise=float(np.expm1(noise)), most=AFFORDABLE)
+    yield seen.found("noise_too_large", noisy, noise=float(np.expm1(noise)), most=AFFORDABLE)
 
 
 FAILED = (
@@ -288,7 +288,7 @@ is allowed."""
     },
     mend="These levels are not recommended; find out what failed, and measure what succeeds.",
 )
-def errors_by_level(seen: Experiment) -> Iterator[Suspicion]:
+def errors_by_level(seen: Experiment) -> Iterator[Finding]:
     """More of what was attempted failed inside the trials of some levels than allowed, though the
     trials ended well.
 
@@ -337,7 +337,7 @@ def _attempted(seen: Experiment, rows: pd.DataFrame, failed: np.ndarray, name: s
 
 def _of_count(
     seen: Experiment, rows: pd.DataFrame, name: str, failed: np.ndarray, other: str
-) -> Iterator[Suspicion]:
+) -> Iterator[Finding]:
     beside = numbers(rows, other)
     known = np.isfinite(failed) & np.isfinite(beside) & (failed >= 0) & (beside >= 0)
     place = rows["place"].to_numpy()[known]
@@ -356,7 +356,7 @@ def _of_count(
 
 def _of_share(
     seen: Experiment, rows: pd.DataFrame, name: str, share: np.ndarray
-) -> Iterator[Suspicion]:
+) -> Iterator[Finding]:
     at = pd.Series(share).groupby(rows["place"].to_numpy())
     means = at.mean().reindex(range(len(seen.levels))).to_numpy(float)
     most = float(np.nanmax(means))
@@ -370,10 +370,10 @@ def _of_share(
 def _at(
     seen: Experiment, rows: pd.DataFrame, p: float, worst: np.ndarray, known: np.ndarray,
     **figures: Any,
-) -> Iterator[Suspicion]:  # fmt: skip
+) -> Iterator[Finding]:  # fmt: skip
     """Of the levels at which more failed than allowed. worst, known: shape (levels,)."""
     if worst.any():
-        yield seen.suspicion(
+        yield seen.found(
             "errors_by_level", p, rows[worst[rows["place"].to_numpy()]],
             severity="stops" if worst[known].all() else None, allowed=ALLOWED, **figures,
         )  # fmt: skip

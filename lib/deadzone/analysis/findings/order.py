@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 import pandas as pd
 
-from deadzone.analysis.finding import Suspicion, finding
+from deadzone.analysis.finding import Finding, finding
 from deadzone.analysis.findings.columns import goes_with_the_knob
 from deadzone.analysis.findings.experiment import Experiment, centred, contrast, numbers
 from deadzone.analysis.trial_columns import marked, well
@@ -46,7 +46,7 @@ then one."""
     },
     mend="Put things back before each trial (workload.prepare) or wait longer (design.cooldown_s).",
 )
-def carry_over(seen: Experiment) -> Iterator[Suspicion]:
+def carry_over(seen: Experiment) -> Iterator[Finding]:
     """A trial depends on the level of the one before it, or on being the first of its level.
 
     The order is randomised, so that both can be tested (Jones and Kenward, Design and Analysis of
@@ -62,7 +62,7 @@ def carry_over(seen: Experiment) -> Iterator[Suspicion]:
 
 def _after_another(
     seen: Experiment, table: pd.DataFrame, log: np.ndarray, good: np.ndarray
-) -> Iterator[Suspicion]:
+) -> Iterator[Finding]:
     if "started_at" not in table:
         return
     before = table["place"].shift().to_numpy(float)
@@ -74,7 +74,7 @@ def _after_another(
     deviation = log[use] - pd.Series(log[use]).groupby(codes).transform("median").to_numpy()
     deviation = np.clip(deviation, *np.quantile(deviation, [0.02, 0.98]))
     effect, p = contrast(deviation, large, codes)
-    yield seen.suspicion(
+    yield seen.found(
         "carry_over", p, table[use][large], weight=abs(effect) >= LEAST_CARRIED,
         levels=seen.at(table[use]), severity="stops" if abs(effect) >= LARGE_CARRIED else "doubts",
         how="after_large", times=float(np.exp(abs(effect))),
@@ -83,7 +83,7 @@ def _after_another(
 
 def _first_of_level(
     seen: Experiment, table: pd.DataFrame, log: np.ndarray, good: np.ndarray
-) -> Iterator[Suspicion]:
+) -> Iterator[Finding]:
     """All first trials of a level lie together, so that a busy hour at the beginning looks alike:
     untrusted ones are left out, and the second trials, which follow at once, must be like the later
     ones."""
@@ -103,7 +103,7 @@ def _first_of_level(
     _, p = contrast(log[use], first, codes)
     agree = np.mean(np.sign(effect) * apart[first] > max(np.quantile(rest, 0.9), abs(effect) / 2))
     weight = abs(effect) >= FIRST_APART and second < abs(effect) / 2 and agree >= AGREE
-    yield seen.suspicion(
+    yield seen.found(
         "carry_over", p, rows[first], weight=weight, levels=seen.at(rows),
         how="first_of_level", times=float(np.exp(abs(effect))),
     )  # fmt: skip
@@ -122,7 +122,7 @@ def _first_of_level(
         "column": "Measure all levels with the same {column}, or all with each (--by {column}).",
     },
 )
-def levels_confounded(seen: Experiment) -> Iterator[Suspicion]:
+def levels_confounded(seen: Experiment) -> Iterator[Finding]:
     """The order, or the node, goes with the level: share of the variance of the run order that the
     levels explain.
 
@@ -135,7 +135,7 @@ def levels_confounded(seen: Experiment) -> Iterator[Suspicion]:
         order = rows["order"].to_numpy(float)
         within = centred(order, pd.factorize(rows["level"])[0])
         share = 1 - float(within @ within) / max(float(((order - order.mean()) ** 2).sum()), 1e-12)
-        yield seen.suspicion("levels_confounded", share >= CONFOUNDED, share=share)
+        yield seen.found("levels_confounded", share >= CONFOUNDED, share=share)
     yield from goes_with_the_knob(seen)
 
 
@@ -145,7 +145,7 @@ def levels_confounded(seen: Experiment) -> Iterator[Suspicion]:
     "taken out of the fit.",
     mend="Clean up between trials (workload.prepare), or let it warm up (design.warmup).",
 )
-def state_builds_up(seen: Experiment) -> Iterator[Suspicion]:
+def state_builds_up(seen: Experiment) -> Iterator[Finding]:
     """Files, memory or heat that grow with each trial make later trials slower. Drift over the run
     that the fit found and took away, by its own F test (see `analysis.phases.drift`). In a table
     without times the order is that of a column that counts rounds, such as `replicate`."""
@@ -153,4 +153,4 @@ def state_builds_up(seen: Experiment) -> Iterator[Suspicion]:
     if drift is None:
         return
     large = abs(drift.change) >= LARGE_CARRIED
-    yield seen.suspicion("state_builds_up", drift.p_value, weight=large, change=drift.change)
+    yield seen.found("state_builds_up", drift.p_value, weight=large, change=drift.change)

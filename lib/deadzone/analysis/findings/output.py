@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 import pandas as pd
 
-from deadzone.analysis.finding import Suspicion, finding
+from deadzone.analysis.finding import Finding, finding
 from deadzone.analysis.findings.experiment import (
     LEAST_A_LEVEL,
     Experiment,
@@ -54,14 +54,14 @@ lines."""
     "still ran; what they did is not in the response.",
     mend="Measure a command that waits for its work, such as one in the foreground.",
 )
-def left_running(seen: Experiment) -> Iterator[Suspicion]:
+def left_running(seen: Experiment) -> Iterator[Finding]:
     """Processes that still ran when the program had returned; counted, so that no chance is
     involved."""
     rows = seen.ended
     left = np.nan_to_num(numbers(rows, "left_running"))
     here = rows[left > 0]
     weight = len(here) > MOST_LEFT * len(rows)
-    yield seen.suspicion(
+    yield seen.found(
         "left_running", len(here) > 0, here, weight=weight, all=len(rows),
         most=int(left.max(initial=0)),
     )  # fmt: skip
@@ -77,7 +77,7 @@ def left_running(seen: Experiment) -> Iterator[Suspicion]:
     },
     mend="Make the program end with another code where it fails, or leave these levels out.",
 )
-def error_printed(seen: Experiment) -> Iterator[Suspicion]:
+def error_printed(seen: Experiment) -> Iterator[Finding]:
     """Trials that ended well and printed words of failure at some levels and not at others, or
     nothing where others printed something: `association` of the marks with the level. Where all
     trials of a level do and none of another, twice each or more, warm-up counted, nothing is left
@@ -85,22 +85,22 @@ def error_printed(seen: Experiment) -> Iterator[Suspicion]:
     yield from _errors(seen, TWICE)
 
 
-def errors_at_an_end(seen: Experiment) -> Iterator[Suspicion]:
+def errors_at_an_end(seen: Experiment) -> Iterator[Finding]:
     """The same of one trial of each level."""
     yield from _errors(seen, 1)
 
 
-def _errors(seen: Experiment, exact: int) -> Iterator[Suspicion]:
+def _errors(seen: Experiment, exact: int) -> Iterator[Finding]:
     rows = well(seen.attempts)
     if not len(rows) or "error_lines" not in rows:
         return
     errors, printed = numbers(rows, "error_lines") > 0, numbers(rows, "stdout_bytes") > 0
     for how, marks in (("errors", errors), ("silent", ~printed & printed.any())):
         p = depends(rows["level"], marks.astype(float), exact)
-        yield seen.suspicion("error_printed", p, rows[marks], how=how, all=len(rows))
+        yield seen.found("error_printed", p, rows[marks], how=how, all=len(rows))
 
 
-def same_process(seen: Experiment) -> Iterator[Suspicion]:
+def same_process(seen: Experiment) -> Iterator[Finding]:
     """A level stands in the preparation, which left the same processes at every level, by their ids
     and starts: what it started for the first one was not started again. Warm-up trials take
     part."""
@@ -110,7 +110,7 @@ def same_process(seen: Experiment) -> Iterator[Suspicion]:
     left = rows[PREPARED].fillna("")
     same = left.iloc[0] != "" and left.nunique() == 1
     names = ", ".join(dict.fromkeys(part.split(" ")[0] for part in left.iloc[0].split(", ")))
-    yield seen.suspicion(
+    yield seen.found(
         "knob_not_used", same, rows, severity="stops", how="same_process", process=names
     )
 
@@ -130,7 +130,7 @@ def same_process(seen: Experiment) -> Iterator[Suspicion]:
         "same_process": "End it in the preparation before it is started anew, as with `restart`.",
     },
 )
-def knob_not_used(seen: Experiment) -> Iterator[Suspicion]:
+def knob_not_used(seen: Experiment) -> Iterator[Finding]:
     """Nothing that was measured of the program differs from level to level.
 
     An absence is no test. It is found where neither the response nor CPU time nor any of MEASURES
@@ -159,7 +159,7 @@ def knob_not_used(seen: Experiment) -> Iterator[Suspicion]:
     sees = scatter * np.sqrt(2 / np.bincount(codes).min()) < SEEN / 2
     unused = sees and all(association(values, codes) > NO_SIGN for values in known)
     unused = unused and not _one_stands_out(log[good], pd.factorize(codes[good])[0])
-    yield seen.suspicion("knob_not_used", unused, measures=len(known))
+    yield seen.found("knob_not_used", unused, measures=len(known))
 
 
 def _one_stands_out(log: np.ndarray, codes: np.ndarray) -> bool:
@@ -190,7 +190,7 @@ differ by themselves."""
     },
     mend="Have the program print one unit, or read it from JSON.",
 )
-def unit_changes(seen: Experiment) -> Iterator[Suspicion]:
+def unit_changes(seen: Experiment) -> Iterator[Finding]:
     """The unit printed behind the number changes, or numbers of a level are a factor of 60, 1,000
     or 1,024 apart.
 
@@ -211,7 +211,7 @@ def unit_changes(seen: Experiment) -> Iterator[Suspicion]:
     else:
         odd, factor = _far_apart(rows, numbers(rows, seen.response))
         units = f"{factor:,.0f}"
-    yield seen.suspicion(
+    yield seen.found(
         "unit_changes", len(odd) > 0, odd, severity=None if others else "doubts",
         how="read" if others else "factor", units=units,
     )  # fmt: skip

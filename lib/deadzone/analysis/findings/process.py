@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 import pandas as pd
 
-from deadzone.analysis.finding import Suspicion, finding
+from deadzone.analysis.finding import Finding, finding
 from deadzone.analysis.findings.experiment import Experiment, cpu_s, depends, numbers, typical
 
 ONE_CORE = (0.93, 1.05)
@@ -67,7 +67,7 @@ for that [share]."""
     },
     mend="Give the client more threads or processes, or run it elsewhere.",
 )
-def client_full(seen: Experiment) -> Iterator[Suspicion]:
+def client_full(seen: Experiment) -> Iterator[Finding]:
     """At the levels of a plateau the program that asks a server keeps one core busy and no more, or
     as many as it has threads. Or it and the server keep all cores busy together.
 
@@ -101,10 +101,10 @@ def client_full(seen: Experiment) -> Iterator[Suspicion]:
         min(_p_above(at / threads, ONE_CORE[0]), _p_above(-wanted / threads, -ONE_CORE[1])),
     )
     cores, weight = float(at.mean()), seen.cores is None or threads < seen.cores
-    yield seen.suspicion("client_full", p, rows[here], weight=weight, levels=levels, cores=cores)
+    yield seen.found("client_full", p, rows[here], weight=weight, levels=levels, cores=cores)
     if seen.cores is not None:
         p = _p_above(at + server[here], ALL_CORES * seen.cores)
-        yield seen.suspicion(
+        yield seen.found(
             "client_full", p, rows[here], weight=cores >= FOLLOWS, levels=levels, cores=cores,
             how="shares", server=float(server[here].mean()), all=seen.cores,
         )  # fmt: skip
@@ -143,7 +143,7 @@ def _plateau(seen: Experiment, rows: pd.DataFrame) -> int:
     seen="Trials at {levels} take {wall_ms:.1f} ms, about what it takes to start a program.",
     mend="Give each trial more work, or repeat the work inside it.",
 )
-def too_short(seen: Experiment) -> Iterator[Suspicion]:
+def too_short(seen: Experiment) -> Iterator[Finding]:
     """Trials about as long as it takes to start a program; a figure, no chance involved."""
     rows = seen.sound
     wall = numbers(rows, "wall_s")
@@ -152,7 +152,7 @@ def too_short(seen: Experiment) -> Iterator[Suspicion]:
     medians = typical(seen, rows, wall)
     short = [level for level, median in zip(seen.levels, medians, strict=True) if median < START_S]
     least_ms = 1000 * float(np.nanmin(medians))
-    yield seen.suspicion("too_short", len(short) > 0, levels=short, wall_ms=least_ms)
+    yield seen.found("too_short", len(short) > 0, levels=short, wall_ms=least_ms)
 
 
 @finding(
@@ -166,7 +166,7 @@ def too_short(seen: Experiment) -> Iterator[Suspicion]:
     mend="Take out the pause, measure what the program waits for (belongs), or read the time that "
     "it prints of its own work.",
 )
-def not_the_program(seen: Experiment) -> Iterator[Suspicion]:
+def not_the_program(seen: Experiment) -> Iterator[Finding]:
     """At every level the program slept through most of the response, in few long waits that the
     knob leaves alone: a pause, a time-out, the work of another process. A figure: wall time less
     CPU time and less the time in which threads were ready or throttled, where that was counted; it
@@ -188,19 +188,19 @@ def not_the_program(seen: Experiment) -> Iterator[Suspicion]:
         return
     asleep = share.min() >= WAITING and np.ptp(slept) <= SAME_WAIT * slept.min()
     long = (slept >= LONG_WAIT_S * waits).all()
-    yield seen.suspicion(
+    yield seen.found(
         "not_the_program", bool(asleep and long), share=float(share.min()),
         slept_s=float(slept.min()), cpu_s=float(np.nanmedian(used)),
     )  # fmt: skip
 
 
-def _backs_off(seen: Experiment, rows: pd.DataFrame) -> Iterator[Suspicion]:
+def _backs_off(seen: Experiment, rows: pd.DataFrame) -> Iterator[Finding]:
     slept, waits = numbers(rows, "asleep_s"), numbers(rows, "voluntary_switches")
     pauses = (numbers(rows, "threads_most") == 1) & (slept >= PAUSES * numbers(rows, "wall_s"))
     typically = typical(seen, rows, (pauses & (slept >= LONG_WAIT_S * waits)).astype(float))
     here = rows[(typically > 0.5)[rows["place"].to_numpy()]]
     share = (numbers(here, "asleep_s") / numbers(here, "wall_s")).min(initial=1.0)
-    yield seen.suspicion(
+    yield seen.found(
         "not_the_program", len(here) > 1, here, how="backs_off", share=float(share),
         slept_s=float(numbers(here, "asleep_s").min(initial=np.inf)),
     )  # fmt: skip
@@ -210,13 +210,13 @@ def _backs_off(seen: Experiment, rows: pd.DataFrame) -> Iterator[Suspicion]:
     seen="{response} takes {different} values in {trials} trials: it is read off a coarse scale.",
     mend="Print more digits, or make the trials longer.",
 )
-def few_values(seen: Experiment) -> Iterator[Suspicion]:
+def few_values(seen: Experiment) -> Iterator[Finding]:
     """A response that takes a handful of values over many trials, as one that is printed with too
     few digits."""
     values = numbers(seen.sound, seen.response)
     values = values[np.isfinite(values)]
     different, trials = len(np.unique(values)), len(values)
-    yield seen.suspicion("few_values", is_coarse(values), different=different, trials=trials)
+    yield seen.found("few_values", is_coarse(values), different=different, trials=trials)
 
 
 def is_coarse(values: np.ndarray) -> bool:
@@ -234,7 +234,7 @@ def is_coarse(values: np.ndarray) -> bool:
     "the limit's periods: they ran on what is lent at the beginning.",
     mend="Make the trials at least ten periods long (1 s), with more work each.",
 )
-def few_periods(seen: Experiment) -> Iterator[Suspicion]:
+def few_periods(seen: Experiment) -> Iterator[Finding]:
     """Under a CPU limit, trials of a few quota periods that used more than the limit. A quota is
     for each period of 100 ms, and a trial that starts with a full one runs on bursts."""
     rows = seen.sound
@@ -243,14 +243,14 @@ def few_periods(seen: Experiment) -> Iterator[Suspicion]:
     limit, used = numbers(rows, "cpu_limit"), numbers(rows, "cpu_efficiency")
     here = rows[(used > BURST * limit) & (numbers(rows, "nr_periods") <= FEW_PERIODS)]
     periods = int(np.nanmedian(numbers(here, "nr_periods"))) if len(here) else 0
-    yield seen.suspicion("few_periods", len(here) >= 2, here, periods=periods)
+    yield seen.found("few_periods", len(here) >= 2, here, periods=periods)
 
 
 @finding(
     seen="No CPU limit was ever reached: the program used {cores:number} cores at most.",
     mend="Use smaller limits, or a program that needs more CPU.",
 )
-def limit_not_felt(seen: Experiment) -> Iterator[Suspicion]:
+def limit_not_felt(seen: Experiment) -> Iterator[Finding]:
     """CPU limits were the knob and none ever throttled the program; counted by the kernel."""
     rows = seen.sound
     if seen.knob != "cpu_limit":
@@ -259,7 +259,7 @@ def limit_not_felt(seen: Experiment) -> Iterator[Suspicion]:
     throttled = numbers(limited, "nr_throttled")
     cores = pd.Series(numbers(limited, "cpu_efficiency")).max()
     never = bool(np.isfinite([*throttled, cores]).all()) and not throttled.any()
-    yield seen.suspicion("limit_not_felt", never, levels=seen.at(limited), cores=cores)
+    yield seen.found("limit_not_felt", never, levels=seen.at(limited), cores=cores)
 
 
 @finding(
@@ -267,7 +267,7 @@ def limit_not_felt(seen: Experiment) -> Iterator[Suspicion]:
     "cores: it belongs to the trials.",
     mend="Name these processes in the study as the trial's, or measure them with the program.",
 )
-def neighbours_follow(seen: Experiment) -> Iterator[Suspicion]:
+def neighbours_follow(seen: Experiment) -> Iterator[Finding]:
     """The CPU that others use goes with the level: it belongs to the trial. `association`, and a
     difference of FOLLOWS."""
     rows = seen.ended
@@ -279,4 +279,4 @@ def neighbours_follow(seen: Experiment) -> Iterator[Suspicion]:
     room = seen.cores is not None and bool(np.nanmedian(busy) < ROOM * seen.cores)
     weight = room and np.ptp(medians) >= FOLLOWS and np.median(foreign) >= FOLLOWS
     p, least, most = depends(rows["place"], foreign), float(medians.min()), float(medians.max())
-    yield seen.suspicion("neighbours_follow", p, weight=weight, least=least, most=most)
+    yield seen.found("neighbours_follow", p, weight=weight, least=least, most=most)

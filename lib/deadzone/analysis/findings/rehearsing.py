@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 import pandas as pd
 
-from deadzone.analysis.finding import Check, Finding, Suspicion
+from deadzone.analysis.finding import Check, Finding
 from deadzone.analysis.findings import output, process
 from deadzone.analysis.findings.counts import printed_less
 from deadzone.analysis.findings.examining import examine
@@ -25,7 +25,7 @@ FEW_MORE = 2
 """Counts scatter by a share, and by so many where they are small; one more thread shows in more."""
 
 
-def failed_at_an_end(seen: Experiment) -> Iterator[Suspicion]:
+def failed_at_an_end(seen: Experiment) -> Iterator[Finding]:
     """A trial that did not end well."""
     for key, kinds in (
         ("failures_by_level", ("failed", "oom_killed")),
@@ -33,13 +33,13 @@ def failed_at_an_end(seen: Experiment) -> Iterator[Suspicion]:
     ):
         rows = seen.measured[seen.measured["status"].isin(kinds)]
         error = str(rows["error"].iloc[0]) if len(rows) else ""
-        yield seen.suspicion(
+        yield seen.found(
             key, len(rows) > 0, rows, severity="stops" if len(rows) == len(seen.measured) else None,
             how="rehearsed", error=error,
         )  # fmt: skip
 
 
-def alike_at_both_ends(seen: Experiment) -> Iterator[Suspicion]:
+def alike_at_both_ends(seen: Experiment) -> Iterator[Finding]:
     """Neither response, CPU time nor any count differs between the ends, which may be by chance."""
     rows = seen.ended
     if len(rows) < 2:
@@ -50,7 +50,7 @@ def alike_at_both_ends(seen: Experiment) -> Iterator[Suspicion]:
     alike = all(
         np.ptp(measure) <= max(share * np.abs(measure).max(), few) for measure, share, few in known
     )
-    yield seen.suspicion(
+    yield seen.found(
         "knob_not_used", alike and len(known) > len(times), severity="notes", how="rehearsed",
         measures=len(known),
     )  # fmt: skip

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 import pandas as pd
 
-from deadzone.analysis.finding import Suspicion, finding
+from deadzone.analysis.finding import Finding, finding
 from deadzone.analysis.findings.columns import other_work, without_split
 from deadzone.analysis.findings.counts import counts_of_work
 from deadzone.analysis.findings.experiment import LEAST_A_LEVEL, SEED, Experiment, cpu_s, numbers
@@ -70,7 +70,7 @@ Cuts = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
         "column": "Let every trial do the same, or judge the time of one (wall_s over {column}).",
     },
 )
-def work_differs(seen: Experiment) -> Iterator[Suspicion]:
+def work_differs(seen: Experiment) -> Iterator[Finding]:
     """Trials of a level that fall into two groups, in CPU time, the response, a count of work, what
     was read, written or printed.
 
@@ -113,7 +113,7 @@ def work_differs(seen: Experiment) -> Iterator[Suspicion]:
         least = rows.iloc[np.sort(smaller)]
         exact = name in counts and spread < 2 * LEAST_SPREAD
         other = (exact or apart >= np.log(OTHER_WORK)) and name not in TRACES
-        yield seen.suspicion(
+        yield seen.found(
             "work_differs", p, least, weight=weight, severity="stops" if other else "doubts",
             column=name, times=float(np.exp(apart)), few=len(least), trials=len(rows),
         )  # fmt: skip

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from deadzone.analysis.finding import Suspicion, finding
+from deadzone.analysis.finding import Finding, finding
 from deadzone.analysis.findings.experiment import Experiment, numbers, typical
 from deadzone.study.direction import (
     AMOUNTS_OF_BYTES,
@@ -138,14 +138,14 @@ WORK_ROLE = "work_size"
         "asked_calls": "If {knob} is a setting of the server, say `--role setting`.",
     },
 )
-def work_size(seen: Experiment) -> Iterator[Suspicion]:
+def work_size(seen: Experiment) -> Iterator[Finding]:
     """The knob is the size of the work, as the study says, or by its name or its response. Of a
     time, its elasticity is PROPORTIONAL or more on the first step and over the whole range."""
     how = _how(seen)
     given = [name for name in seen.by if not how and not seen.role and _is_given(seen, name)]
     if how or given:
         figures = _capacity(seen) if how == "repeated" else {"column": "".join(given[:1])}
-        yield seen.suspicion(
+        yield seen.found(
             "work_size", True, levels=(), severity="doubts" if how.startswith("asked") else None,
             how=how or "by", **figures,
         )  # fmt: skip

@@ -260,7 +260,7 @@ def _but_of(findings: Sequence[Finding], given: Collection[str]) -> tuple[Findin
     return tuple(
         finding
         for finding in findings
-        if finding.seen.values.get("how") != "by" or finding.seen.values["column"] not in given
+        if finding.values.get("how") != "by" or finding.values["column"] not in given
     )
 
 

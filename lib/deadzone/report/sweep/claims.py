@@ -4,14 +4,14 @@ what the data support."""
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 
-from deadzone.analysis.claims.judging import ClaimVerdict, judge
+from deadzone.analysis.claims.judging import VERDICT_NAMES, ClaimVerdict, judge
 from deadzone.analysis.claims.measured import Measured
 from deadzone.errors import DeadzoneError, StudyError
-from deadzone.language.messages import N_, _, say
+from deadzone.language.messages import N_, _
 from deadzone.language.tabling import Layout
 from deadzone.report.document.display import Block, Table, section
 from deadzone.report.sweep.analysis import Analysis
-from deadzone.report.sweep.regression_check import previous_run
+from deadzone.report.sweep.history import previous_run
 from deadzone.report.sweep.source import load_source
 from deadzone.report.sweep.trials import Source
 from deadzone.store.run import RunFolder
@@ -20,15 +20,6 @@ from deadzone.study.claims import check_claims, same_level
 from deadzone.study.design import levels_of
 from deadzone.study.levels import Level
 from deadzone.study.scales import levels_in
-
-VERDICT_NAMES = {
-    "supported": N_("supported"),
-    "partly": N_("in part"),
-    "undecided": N_("not shown"),
-    "contradicted": N_("contradicted"),
-    "not_measured": N_("not measured"),
-}
-
 
 CLAIMS_TABLE = Layout(
     columns={
@@ -127,9 +118,3 @@ def claims_section(
     `judge_run`."""
     judged = judge_run(source, analysis, further)
     return [section(_("What was claimed"), "heading"), claims_table(judged)] if judged else []
-
-
-def line(verdict: ClaimVerdict) -> str:
-    """A claim, its verdict and its figures in a line of a terminal."""
-    named, claim, found = say(VERDICT_NAMES[verdict.verdict]), verdict.claim, verdict.found
-    return _("{verdict}: {claim}. {found}", verdict=named, claim=claim, found=found)

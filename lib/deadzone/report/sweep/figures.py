@@ -22,8 +22,7 @@ from deadzone.analysis.mechanisms.parts import (
 )
 from deadzone.analysis.phases.model import PhaseModel
 from deadzone.analysis.phases.picture import drawing_of
-from deadzone.analysis.phases.plot import plot
-from deadzone.analysis.phases.plot_axes import headroom
+from deadzone.analysis.phases.plot import headroom, plot
 from deadzone.analysis.phases.quantities import axis_label, plain_name, unit_for
 from deadzone.analysis.phases.recommend import Recommendation
 from deadzone.analysis.response_scale import RATIO
@@ -34,8 +33,14 @@ from deadzone.language.messages import N_, _, join, say
 from deadzone.report.document.display import Block, Figure, Prose, Table
 from deadzone.report.document.drawing import new_figure
 from deadzone.report.sweep.analysis import Slice
-from deadzone.report.sweep.prose import why_in_words
-from deadzone.report.sweep.tables import cores_used, is_measured, names, phases_text, positions
+from deadzone.report.sweep.prose import (
+    cores_used,
+    is_measured,
+    names,
+    phases_text,
+    positions,
+    why_in_words,
+)
 from deadzone.report.sweep.trials import Source
 from deadzone.study.scales import level_name
 from deadzone.style import (
