@@ -103,7 +103,7 @@ def Verdict(
         return result.verdict()
     if isinstance(result, Run):
         return _of_run(analyse(result.source, anyway=anyway, **options))
-    head = prose.head_of(run.source) if run else {}
+    head: Any = {"of": prose.head_of(run.source)} if run else {}
     if isinstance(result, str):
         return _said([result, *warnings], **head)
     if not isinstance(result, PhaseModel | PhaseModels | Recommendation):

@@ -14,34 +14,34 @@ def alone(a, b, **kind):
 
 
 def test_the_ratio_is_that_of_the_medians():
-    assert math.exp(alone([1, 2, 9], [4, 5, 6]).change[0]) == pytest.approx(2.5)
+    assert math.exp(alone([1, 2, 9], [4, 5, 6])[0][0]) == pytest.approx(2.5)
 
 
 def test_resampled_medians_have_the_distribution_of_drawing_trials():
     """Median of 3 of 3 is the smallest if two or three draws are: 7 ways of 27; the middle one in
     13."""
-    drawn = alone([1, 2, 4], [1, 1, 1]).draws[0]
+    drawn = alone([1, 2, 4], [1, 1, 1])[1][0]
     share = {value: np.mean(np.isclose(drawn, -math.log(value))) for value in (1, 2, 4)}
     assert share == pytest.approx({1: 7 / 27, 2: 13 / 27, 4: 7 / 27}, abs=0.03)
 
 
 def test_an_even_number_of_trials_draws_both_middles():
     """Of 2 trials: both the first, both the last, or one of each, whose middle is their mean."""
-    drawn = np.exp(-alone([1, 3], [1, 1]).draws[0])
+    drawn = np.exp(-alone([1, 3], [1, 1])[1][0])
     share = {value: np.mean(np.isclose(drawn, value)) for value in (1, 2, 3)}
     assert share == pytest.approx({1: 0.25, 2: 0.5, 3: 0.25}, abs=0.03)
 
 
 def test_a_single_trial_has_no_interval():
-    assert np.isnan(interval(alone([2], [1, 3]).draws[0], 0.95)).all()
+    assert np.isnan(interval(alone([2], [1, 3])[1][0], 0.95)).all()
 
 
 def test_blocks_of_one_run_cancel_what_both_sides_share():
     """Blocks differ by a factor of two, B is 5 % above A in every one: pairs know it, separate
     draws do not."""
     a = np.exp(np.linspace(0, 0.7, 9))
-    paired = interval(alone(a, 1.05 * a, paired=True).draws[0], 0.95)
-    separate = interval(alone(a, 1.05 * a).draws[0], 0.95)
+    paired = interval(alone(a, 1.05 * a, paired=True)[1][0], 0.95)
+    separate = interval(alone(a, 1.05 * a)[1][0], 0.95)
     assert paired == pytest.approx((math.log(1.05), math.log(1.05)))
     assert separate[0] < 0 < separate[1]
 
@@ -53,7 +53,7 @@ def test_blocks_keep_what_their_treatments_share():
     a, b = [np.ones(10)] * 6, [block * np.exp(0.001 * rng.standard_normal(10)) for _ in range(6)]
     pairs = list(zip(a, b, strict=True))
     joint, split = (
-        np.ptp(interval(overall_draws(resample(pairs, together=kind, paired=False)), 0.95))
+        np.ptp(interval(overall_draws(*resample(pairs, together=kind, paired=False)), 0.95))
         for kind in ((True, True), (False, False))
     )
     assert joint > 1.8 * split
@@ -62,7 +62,7 @@ def test_blocks_keep_what_their_treatments_share():
 def test_treatments_are_drawn_where_each_has_one_trial():
     pairs = [(np.ones(1), np.full(1, ratio)) for ratio in (1.1, 1.2, 1.15, 1.1, 1.2, 1.15)]
     all_of, few = (
-        overall_draws(resample(some, together=(False, False), paired=False))
+        overall_draws(*resample(some, together=(False, False), paired=False))
         for some in (pairs, pairs[:4])
     )
     low, high = interval(all_of, 0.95)
@@ -70,14 +70,14 @@ def test_treatments_are_drawn_where_each_has_one_trial():
 
 
 def test_zeros_are_no_failure():
-    assert alone([0, 0, 0], [0, 0, 0]).change[0] == 0.0
-    assert alone([0, 0, 0], [1, 2, 3]).change[0] == math.inf
-    assert alone([1, 2, 3], [0, 0, 0]).change[0] == -math.inf
+    assert alone([0, 0, 0], [0, 0, 0])[0][0] == 0.0
+    assert alone([0, 0, 0], [1, 2, 3])[0][0] == math.inf
+    assert alone([1, 2, 3], [0, 0, 0])[0][0] == -math.inf
 
 
 @pytest.mark.parametrize(("n", "least"), [(5, 0.92), (10, 0.90)])
 def test_intervals_hold_the_true_ratio_as_often_as_they_say(n, least):
     rng = np.random.default_rng(n)
     drawn = np.exp(0.03 * rng.standard_normal((200, 2, n)))
-    ends = np.array([interval(alone(a, 1.1 * b).draws[0], 0.95) for a, b in drawn])
+    ends = np.array([interval(alone(a, 1.1 * b)[1][0], 0.95) for a, b in drawn])
     assert np.mean((ends[:, 0] <= math.log(1.1)) & (math.log(1.1) <= ends[:, 1])) >= least

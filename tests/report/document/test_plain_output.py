@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 import deadzone as dz
-from deadzone.report.document.display import PLAIN, Figure, Prose, Regression, Table, Verdict
+from deadzone.report.document.display import PLAIN, Figure, Prose, Regression, Table, Title, Verdict
 from deadzone.report.document.document import document_of
 from deadzone.report.document.execution import execute
 from deadzone.report.document.frames import summary_of, table_of
@@ -218,8 +218,8 @@ def test_a_notebook_of_pandas_and_seaborn_is_published_the_same_each_time(tmp_pa
 
 
 def test_the_verdict_comes_first_with_its_figure_and_gives_the_head_of_a_run():
-    head = {"title": "Pools of this machine", "subtitle": "How many?", "host": "vm"}
-    verdict = Verdict(("Set 2.", "A doubt."), heading="Verdict", **head)
+    head = Title("Pools of this machine", "How many?", host="vm")
+    verdict = Verdict(("Set 2.", "A doubt."), heading="Verdict", of=head)
     shown = v4.new_output("display_data", data=verdict._repr_mimebundle_())
     document = document_of(v4.new_notebook(cells=[
         v4.new_markdown_cell("# Pools\n\nIn general."), code("frame", frame_output(TRIALS)),

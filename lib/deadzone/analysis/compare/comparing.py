@@ -123,7 +123,7 @@ def compare_tables(
 
 def _rows(samples: Samples, factors: Sequence[str], threshold: float, confidence: float) -> Rows:
     """A row a treatment, and the overall one at the end."""
-    drawn = resample(samples.pairs, together=samples.together, paired=samples.paired)
+    changes, drawn = resample(samples.pairs, together=samples.together, paired=samples.paired)
 
     def row(pairs: Pairs, change: float, draws: np.ndarray) -> dict[str, Any]:
         narrow = interval(draws, 2 * confidence - 1)
@@ -149,11 +149,11 @@ def _rows(samples: Samples, factors: Sequence[str], threshold: float, confidence
             **row([pair], change, draws),
         }
         for key, pair, change, draws in zip(
-            samples.treatments, samples.pairs, drawn.change, drawn.draws, strict=True
+            samples.treatments, samples.pairs, changes, drawn, strict=True
         )
     ]
     with np.errstate(invalid="ignore"):  # nan where some fall to zero and others rise from it
-        whole = row(samples.pairs, np.mean(drawn.change), overall_draws(drawn))
+        whole = row(samples.pairs, np.mean(changes), overall_draws(changes, drawn))
     return [*rows, {"n_treatments": len(rows), **whole}]
 
 

@@ -22,7 +22,6 @@ From numbers to one of four verdicts.
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -41,22 +40,14 @@ FEWEST_TREATMENTS = 5
 """With fewer than 5 values a percentile interval of their mean is too short to be shown."""
 
 
-@dataclass(frozen=True, eq=False)
-class Drawn:
-    """Resampled changes of one response.
-
-    change: shape (treatments,), ln(median of B / median of A). draws: shape (treatments, 2 *
-    DRAWS), the same of resamples; a treatment with a single trial on a side has none (nan).
-    """
-
-    change: np.ndarray
-    draws: np.ndarray
-
-
 def resample(
     pairs: Sequence[tuple[np.ndarray, np.ndarray]], *, together: tuple[bool, bool], paired: bool
-) -> Drawn:
+) -> tuple[np.ndarray, np.ndarray]:
     """Bootstrap the change of the median of every treatment.
+
+    Returns the changes, shape (treatments,), ln(median of B / median of A), and draws, shape
+    (treatments, 2 * DRAWS), the same of resamples; a treatment with a single trial on a side has
+    none (nan).
 
     pairs: for each treatment the values of A and of B, shapes (n,) and (m,), >= 0; n == m where
     paired. together: for A and for B whether row i of every treatment is the same block. paired:
@@ -76,7 +67,7 @@ def resample(
     draws = np.concatenate(parts, axis=1)
     draws[[min(len(a), len(b)) < 2 for a, b in pairs]] = np.nan
     observed = np.array([[np.median(a), np.median(b)] for a, b in pairs])
-    return Drawn(log_ratios(observed[:, 0], observed[:, 1]), draws)
+    return log_ratios(observed[:, 0], observed[:, 1]), draws
 
 
 def interval(draws: np.ndarray, confidence: float) -> tuple[float, float]:
@@ -88,20 +79,20 @@ def interval(draws: np.ndarray, confidence: float) -> tuple[float, float]:
     return float(low), float(high)
 
 
-def overall_draws(drawn: Drawn) -> np.ndarray:
-    """Draws of the mean change over treatments, shape (k,).
+def overall_draws(change: np.ndarray, draws: np.ndarray) -> np.ndarray:
+    """Draws of the mean change over treatments, shape (k,). change, draws: of `resample`.
 
     Where some treatment has a single trial on a side, treatments are drawn instead of trials: their
     changes are then the sample. Fewer than FEWEST_TREATMENTS of them show no spread, and there are
     no draws.
     """
-    if not np.isnan(drawn.draws).any():
-        return np.asarray(drawn.draws.mean(axis=0))
-    count = len(drawn.change)
-    if count < FEWEST_TREATMENTS or not np.isfinite(drawn.change).all():
+    if not np.isnan(draws).any():
+        return np.asarray(draws.mean(axis=0))
+    count = len(change)
+    if count < FEWEST_TREATMENTS or not np.isfinite(change).all():
         return np.empty(0)
     chosen = np.random.default_rng(SEED).integers(0, count, (2 * DRAWS, count))
-    return np.asarray(drawn.change[chosen].mean(axis=1))
+    return np.asarray(change[chosen].mean(axis=1))
 
 
 def _medians(samples: Sequence[np.ndarray], rng: np.random.Generator, together: bool) -> np.ndarray:

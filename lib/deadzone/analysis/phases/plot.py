@@ -115,8 +115,9 @@ def headline(model: PhaseResult, advice: Recommendation) -> str:
 
 def _draw_over(model: PhaseResult, ax: Axes, shown: Drawing, color: Any, label: str) -> None:
     """A curve in one colour, with a dotted line at each joint, in axes that may hold others."""
-    # A new scale takes the labels of earlier curves away.
-    texts = labels_of_levels(ax) | _level_texts(model)
+    # A new scale takes the labels of earlier curves away: the axes keep them.
+    texts = vars(ax).setdefault("labels_of_levels", {})
+    texts |= _level_texts(model)
     _scale(ax, shown)
     _draw_fit(model, ax, label or _("fitted curve"), color, band="_")
     _draw_trials(model, ax, color)
@@ -370,18 +371,6 @@ def label_levels(ax: Axes, labels: Mapping[float, str], important: Sequence[floa
     ax.xaxis.set_minor_formatter(NullFormatter())
     ax.tick_params(axis="x", labelsize=TICK_FONT_SIZE)
     ax.grid(visible=False, axis="x", which="both")
-
-
-def labels_of_levels(ax: Axes) -> dict[float, str]:
-    """The labels that `label_levels` gave these axes for an earlier curve, by level; none at
-    first."""
-    from matplotlib.ticker import FixedFormatter, FixedLocator
-
-    locator, formatter = ax.xaxis.get_major_locator(), ax.xaxis.get_major_formatter()
-    if not isinstance(locator, FixedLocator) or not isinstance(formatter, FixedFormatter):
-        return {}
-    places: Any = locator.tick_values(0, 0)
-    return dict(zip(map(float, places), formatter.seq, strict=True))
 
 
 def plain_values(ax: Axes, size: float = 1.0) -> None:

@@ -8,8 +8,6 @@ The elasticities differ by more than their errors allow (two-sided z-test, share
 way). And the difference matters in practice (LEAST_CHANGE).
 """
 
-from dataclasses import dataclass
-
 import numpy as np
 import pandas as pd
 from scipy.special import ndtr, ndtri
@@ -27,37 +25,13 @@ a tenth."""
 LABELS = ("p_linear", "p_dead_zone", "p_breakthrough", "p_plateau", "p_reversal")
 
 
-@dataclass(frozen=True, eq=False)
-class Movement:
-    """What moved from one fit to the next, step by step.
+def movement(before: PhaseModel, after: PhaseModel, certainty: float = CERTAINTY) -> pd.DataFrame:
+    """Set the phases of two fits side by side, which are of the same knob and response.
 
-    knob: column name. steps: one row a step that both curves have: start, stop (levels),
-    label_before, label_after, elasticity_before, elasticity_after, p_differs (probability that the
-    labels differ), p_value (of equal elasticities), moved. setting_before, setting_after: the
-    recommended settings. setting_moved: whether a recommended setting lies outside the other run's
-    tied set, so that noise does not explain the change.
+    Returns one row a step that both curves have, none where they cannot be compared: start, stop
+    (levels), label_before, label_after, elasticity_before, elasticity_after, p_differs (probability
+    that the labels differ), p_value (of equal elasticities), moved.
     """
-
-    knob: str
-    steps: pd.DataFrame
-    setting_before: object
-    setting_after: object
-    setting_moved: bool
-
-    @property
-    def comparable(self) -> bool:
-        """Whether the two curves have steps in common at all: without one they cannot be set side
-        by side."""
-        return len(self.steps) > 0
-
-    @property
-    def moved(self) -> bool:
-        """Whether any step moved from one phase into another."""
-        return bool(self.steps["moved"].any())
-
-
-def movement(before: PhaseModel, after: PhaseModel, certainty: float = CERTAINTY) -> Movement:
-    """Set the phases of two fits side by side; both are of the same knob and response."""
     columns = ["start", "stop", "label", "elasticity", "elasticity_low", "elasticity_high", *LABELS]
     both = before.steps[columns].merge(
         after.steps[columns], on=["start", "stop"], suffixes=("_before", "_after")
@@ -73,10 +47,7 @@ def movement(before: PhaseModel, after: PhaseModel, certainty: float = CERTAINTY
         & (steps["p_value"] <= allowed)
         & ((steps["elasticity_after"] - steps["elasticity_before"]).abs() >= LEAST_CHANGE)
     )
-    then, now = before.recommend(), after.recommend()
-    apart = now.setting not in then.tied or then.setting not in now.tied
-    known = then.setting is not None and now.setting is not None
-    return Movement(before.knob, steps, then.setting, now.setting, known and apart)
+    return steps
 
 
 def _p_values(both: pd.DataFrame, certainty_before: float, certainty_after: float) -> np.ndarray:

@@ -156,18 +156,11 @@ class Prose(Block):
 class Verdict(Prose):
     """What to set, with every doubt; the first paragraph is the sentence of the setting.
 
-    title, subtitle, study, run_id, host, date (ISO 8601): of the run that it is of, for the head of
-    the page; empty of a table.
+    of: the head of the page, without its verdict; of a table without a title.
     """
 
     kind = "verdict"
-    title: str = ""
-    subtitle: str = ""
-    study: str = ""
-    run_id: str = ""
-    host: str = ""
-    date: str = ""
-    language: str = field(default_factory=spoken)
+    of: Title = field(default_factory=lambda: Title(""))
 
     @property
     def verdict(self) -> str:
@@ -177,11 +170,8 @@ class Verdict(Prose):
     def head(self, title: str, subtitle: str = "") -> Title:
         """The head of a page that shows no `Title`. title, subtitle: where the verdict is of a
         table, not of a run."""
-        facts = {
-            name: getattr(self, name) for name in ("study", "run_id", "host", "date", "language")
-        }
-        own = (self.title, self.subtitle) if self.title else (title, subtitle)
-        return Title(*own, verdict=self.verdict, **facts)
+        of = self.of if self.of.title else replace(self.of, title=title, subtitle=subtitle)
+        return replace(of, verdict=self.verdict)
 
 
 @dataclass(frozen=True, repr=False)

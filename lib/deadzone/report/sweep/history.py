@@ -25,7 +25,7 @@ from deadzone.analysis.phases.quantities import listing, percent, plain_name, re
 from deadzone.analysis.phases.recommend import Recommendation
 from deadzone.analysis.records import plain, records
 from deadzone.analysis.trend.changes import change_points
-from deadzone.analysis.trend.movement import Movement, movement
+from deadzone.analysis.trend.movement import movement
 from deadzone.errors import DeadzoneError, StoreError, UnknownRunError, did_you_mean
 from deadzone.language.formats import date
 from deadzone.language.messages import N_, Message, _, join, ngettext, say, spoken
@@ -42,8 +42,9 @@ from deadzone.style import PHASE_STYLES
 MACHINE = ("cpu_model", "cores_usable", "limits_mechanism", "target")
 """Facts that must agree: on another machine other phases are no news."""
 
-Moves = Sequence[tuple[Slice, Movement]]
-"""Each slice of the run that the previous one has, too, and what moved in it."""
+Moves = Sequence[tuple[Slice, pd.DataFrame]]
+"""Each slice of the run that the previous one has, too, and its steps beside those of that one; see
+`movement`."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,8 +118,8 @@ def _compared(now: Analysis, advice: Recommendation, earlier: RunFolder) -> tupl
     moves = [(s, movement(old[s.name], s.model)) for s in now if s.name in old]
     if not (now.slices or then.slices):
         return _best_setting(then.advice, advice, run)
-    if any(move.comparable for _s, move in moves):
-        return any(move.moved for _s, move in moves), _phases(moves, run)
+    if any(len(steps) for _s, steps in moves):
+        return any(steps["moved"].any() for _s, steps in moves), _phases(moves, run)
     return False, _(
         "Run {previous} of {date} measured other levels of {knob} than this one, so the phases of "
         "the two are not compared.",
@@ -168,25 +169,25 @@ def _best_setting(
 def _phases(moves: Moves, run: dict[str, str]) -> str:
     """Which steps of which slice are in another phase now."""
     sentences = []
-    for s, move in moves:
-        if not move.moved:
+    for s, steps in moves:
+        moved = steps[steps["moved"]].to_dict("records")
+        if not moved:
             continue
-        steps = move.steps[move.steps["moved"]].to_dict("records")
         sentence = ngettext(
             "Phases moved since run {previous} of {date}: the step {steps} of {knob} is in another "
             "phase now.",
             "Phases moved since run {previous} of {date}: the steps {steps} of {knob} are in "
             "another phase now.",
-            n=len(steps),
-            steps=listing([_step(s.model, row) for row in steps]),
-            knob=plain_name(move.knob),
+            n=len(moved),
+            steps=listing([_step(s.model, row) for row in moved]),
+            knob=plain_name(s.model.knob),
             **run,
         )
         sentences.append(_("{slice}: {said}", slice=s.name, said=sentence) if s.name else sentence)
     return join(sentences) or _(
         "No phase moved since run {previous} of {date}: of {n:count} steps that both runs "
         "measured, none is in another phase, as far as the trials of both can tell.",
-        n=sum(len(move.steps) for _s, move in moves),
+        n=sum(len(steps) for _s, steps in moves),
         **run,
     )
 

@@ -4,7 +4,7 @@ The tables of a report, as texts with units and sensible digits, each under a se
 data.
 """
 
-from typing import Any
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -44,18 +44,18 @@ REPRODUCE = "reproduce"
 def title(analysis: Analysis) -> Title:
     """Title and question, and what a reader must know before the verdict: what makes the trials
     doubtful, and where there is no verdict, what is wrong with the experiment."""
-    source, told = analysis.source, head_of(analysis.source)
+    source, head = analysis.source, head_of(analysis.source)
     facts = {
-        _("Study"): told["study"],
-        _("Measured"): date(told["date"], spoken()) if told["date"] else "",
-        _("Host"): told["host"],
-        _("Run"): told["run_id"],
+        _("Study"): head.study,
+        _("Measured"): date(head.date, spoken()) if head.date else "",
+        _("Host"): head.host,
+        _("Run"): head.run_id,
         _("Trials"): _(
             "{n:count} analysed of {all:count}", n=len(source.analysed), all=len(source.trials)
         ),
     }
-    return Title(
-        **told,
+    return replace(
+        head,
         doubts=(*source.doubts, *(_grave(analysis) if analysis.advice is None else ())),
         facts=tuple((name, value) for name, value in facts.items() if value),
         verdict=analysis.verdict,
@@ -68,16 +68,16 @@ def _grave(analysis: Analysis) -> list[str]:
     return [str(finding) for finding in grave if finding.sentence not in analysis.problem]
 
 
-def head_of(source: Source) -> dict[str, Any]:
+def head_of(source: Source) -> Title:
     """What the head of a page tells of a run."""
-    return {
-        "title": source.title,
-        "subtitle": source.question,
-        "study": source.name,
-        "run_id": source.run_id or "",
-        "host": str(source.provenance.get("host", "")),
-        "date": str(source.provenance.get("recorded_at", "")),
-    }
+    return Title(
+        source.title,
+        source.question,
+        study=source.name,
+        run_id=source.run_id or "",
+        host=str(source.provenance.get("host", "")),
+        date=str(source.provenance.get("recorded_at", "")),
+    )
 
 
 def verdict(analysis: Analysis) -> Verdict:
@@ -91,7 +91,7 @@ def verdict(analysis: Analysis) -> Verdict:
     is_sure = advice and advice.setting is not None and not advice.doubt
     style = "verdict" if is_sure else "warnings"
     return Verdict(
-        tuple(claims), heading=_("Verdict"), style=style, id="verdict", **head_of(analysis.source)
+        tuple(claims), heading=_("Verdict"), style=style, id="verdict", of=head_of(analysis.source)
     )
 
 
