@@ -59,14 +59,10 @@ def command(
 
     results = [read_result(form, path) for path in files]
     table = tidy(results, pairs("--set", stated, "COLUMN=VALUE, such as threads=4"))
-    sentences = [
-        f"{path}: {words}"
-        for path, result in zip(files, results, strict=True)
-        for words in result.remarks
+    named = [
+        f"{path}: {words}" for path, of in zip(files, results, strict=True) for words in of.remarks
     ]
-    warnings = list(
-        dict.fromkeys([*sentences, *(words for result in results for words in result.warnings)])
-    )
+    warnings = [*dict.fromkeys([*named, *(words for of in results for words in of.warnings)])]
     if append and output is None:
         raise click.UsageError("--append needs a table to add to: name it with -o.")
     if output is not None:

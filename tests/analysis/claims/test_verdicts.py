@@ -1,6 +1,6 @@
 import pytest
 
-from deadzone.analysis.claims.forms import ClaimTest, verdicts
+from deadzone.analysis.claims.judging import ClaimTest, verdicts
 
 
 def test_holm_steps_down_over_all_claims_of_a_study():

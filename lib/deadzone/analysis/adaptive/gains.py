@@ -100,21 +100,9 @@ class Coverage:
     counts: np.ndarray
 
 
-@dataclass(frozen=True)
-class Gains:
-    """What one more trial at each listed level tells [nats], each of shape (n,).
-
-    phase: about the phases beside it. setting: about whether it is as good as the best. mean:
-    expected ln(response).
-    """
-
-    phase: np.ndarray
-    setting: np.ndarray
-    mean: np.ndarray
-
-
-def gains_of(posterior: Posterior, coverage: Coverage) -> Gains:
-    """What one more trial at each listed level tells."""
+def gains_of(posterior: Posterior, coverage: Coverage) -> np.ndarray:
+    """What one more trial at each listed level tells [nats]: about the phases beside it, and about
+    whether it is as good as the best; shape (2, n)."""
     pieces, known = posterior.pieces, posterior.x
     piece = (pieces.label * len(known) + pieces.start) * len(known) + pieces.stop
     steps = np.clip(np.searchsorted(known, coverage.x, side="right") - 1, 0, len(known) - 2)
@@ -135,7 +123,7 @@ def gains_of(posterior: Posterior, coverage: Coverage) -> Gains:
             value, weight, on = _on_pieces(pieces, known, at, piece, before)
             phase = (phase + information(value, weight, on[None], noise)[0]) / 2
         gains[:, i] = phase, setting
-    return Gains(gains[0], gains[1], mean)
+    return gains
 
 
 def trial_noise(posterior: Posterior, count: int) -> float:

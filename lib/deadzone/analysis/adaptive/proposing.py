@@ -21,7 +21,7 @@ from itertools import pairwise
 import numpy as np
 import pandas as pd
 
-from deadzone.analysis.adaptive.gains import Coverage, Gains, gains_of
+from deadzone.analysis.adaptive.gains import Coverage, gains_of
 from deadzone.analysis.phases.drift import estimate_drift
 from deadzone.analysis.phases.inference import Posterior, infer
 from deadzone.analysis.phases.labels import decode, runs, step_probabilities
@@ -73,14 +73,14 @@ MOST_DIGITS = 4
 def open_questions(
     posterior: Posterior,
     coverage: Coverage,
-    gains: Gains,
+    gains: np.ndarray,
     names: list[str],
     knob: str,
     until: UntilSpec,
 ) -> tuple[Message, ...]:
     """What is not known yet as well as is asked for; empty where a sweep may stop.
 
-    names: of the listed levels, as they are written.
+    gains: of `gains_of`. names: of the listed levels, as they are written.
     """
     questions: list[Message] = []
     if until.decide != "setting":
@@ -91,7 +91,7 @@ def open_questions(
         chosen, loss = expected_loss(posterior)
         if loss > until.loss:
             questions.append(reason("open_setting", loss=loss, wanted=until.loss))
-        cheaper = gains.setting[: coverage.measured[chosen] + 1]
+        cheaper = gains[1][: coverage.measured[chosen] + 1]
         if (cheaper > OPEN_SETTING).any():
             questions.append(
                 reason("open_cheaper", knob=knob, level=names[int(np.argmax(cheaper))])
@@ -328,7 +328,7 @@ def _informed(
     counts[measured] = np.bincount(sample.level)
     coverage = Coverage(sample.axis.forward(listed.positions), measured, counts)
     gains = gains_of(posterior, coverage)
-    asked = {"both": gains.phase + gains.setting, "phases": gains.phase, "setting": gains.setting}
+    asked = {"both": gains.sum(axis=0), "phases": gains[0], "setting": gains[1]}
     gain = asked[until.decide].copy()
     cost = _expected_cost(listed, coverage.x)
     edge = _at_the_edge(listed, rng)

@@ -15,7 +15,6 @@ on normal noise: their asymptotic relative efficiency is 3 / pi (Lehmann 1975, s
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -99,26 +98,27 @@ def compare_tables(
         needed = replicates_needed(math.log1p(threshold), noise, tests, confidence)
         treatments += [{**head, **row, "trials_needed": needed} for row in rows]
         overall.append({**head, **whole})
-    result = Comparison(
-        names=names,
-        factors=common,
-        threshold=threshold,
-        confidence=confidence,
-        paired=all(samples.paired for samples in each.values()),
-        treatments=_judged(treatments, threshold, confidence),
-        overall=_judged(overall, threshold, confidence),
-        trials=_trials(common, each),
-        warnings=(),
-    )
+    paired = all(samples.paired for samples in each.values())
+    judged = _judged(treatments, threshold, confidence)
     known = {*treatments_of(a, common), *treatments_of(b, common)}
-    left_out = [*of_a, *of_b, *_left_out(known, common, each)]
     goal_assumed = [
         _("No goal is given for {response}: less is taken as better.", response=plain_name(name))
         for name in asked
         if goals[name] is None
     ]
-    doubts = (*goal_assumed, *left_out, *_differing(result, changed), *_undecided(result))
-    return replace(result, warnings=doubts)
+    doubts = [*goal_assumed, *of_a, *of_b, *_left_out(known, common, each)]
+    doubts += [*_differing(paired, changed), *_undecided(judged, threshold, confidence)]
+    return Comparison(
+        names=names,
+        factors=common,
+        threshold=threshold,
+        confidence=confidence,
+        paired=paired,
+        treatments=judged,
+        overall=_judged(overall, threshold, confidence),
+        trials=_trials(common, each),
+        warnings=tuple(doubts),
+    )
 
 
 def _rows(samples: Samples, factors: Sequence[str], threshold: float, confidence: float) -> Rows:
@@ -169,18 +169,14 @@ def _judged(rows: Rows, threshold: float, confidence: float) -> pd.DataFrame:
 
 def _left_out(known: set[Key], factors: Sequence[str], each: Mapping[str, Samples]) -> list[str]:
     """A sentence for each response on the treatments that A or B has no value of."""
-    missing = {
-        response: sorted(known - {*samples.treatments}, key=order_of)
-        for response, samples in each.items()
-    }
     return [
         _(
             "{response}: treatments not compared, for A or B has no value: {treatments}.",
             response=axis_label(response),
-            treatments=listing([in_words(key, factors) for key in keys]),
+            treatments=listing([in_words(key, factors) for key in sorted(missing, key=order_of)]),
         )
-        for response, keys in missing.items()
-        if keys
+        for response, samples in each.items()
+        if (missing := known - {*samples.treatments})
     ]
 
 
@@ -205,48 +201,41 @@ LEAST_NOISE = 1e-9
 noise."""
 
 
-def _differing(result: Comparison, differences: Mapping[str, tuple[str, str]]) -> list[str]:
+def _differing(paired: bool, differences: Mapping[str, tuple[str, str]]) -> list[str]:
     """What else than the change itself may be behind a difference."""
-    sentences: list[str] = []
-    if not result.paired:
-        sentences.append(
-            _(
-                "A and B were not interleaved in one run: whatever else changed between the two "
-                "occasions (temperature, neighbours, versions) is part of the difference."
-            )
-        )
-    if differences:
-        named = [
-            _("{name} ({a} in A, {b} in B)", name=name.replace("_", " "), a=before, b=after)
-            for name, (before, after) in differences.items()
-        ]
-        sentences.append(_("They are known to differ in {names}.", names=listing(named)))
-    return [join(sentences)] if sentences else []
+    apart = _(
+        "A and B were not interleaved in one run: whatever else changed between the two "
+        "occasions (temperature, neighbours, versions) is part of the difference."
+    )
+    named = [
+        _("{name} ({a} in A, {b} in B)", name=name.replace("_", " "), a=before, b=after)
+        for name, (before, after) in differences.items()
+    ]
+    known = _("They are known to differ in {names}.", names=listing(named)) if named else ""
+    return [join(["" if paired else apart, known])] if named or not paired else []
 
 
-def _undecided(result: Comparison) -> list[str]:
+def _undecided(treatments: pd.DataFrame, threshold: float, confidence: float) -> list[str]:
     """How many trials would decide, for each response that has undecided treatments; and whether
     intervals are too short."""
     sentences: list[str] = []
-    for response, rows in result.treatments.groupby("response", sort=False):
-        n, needed = int((rows["verdict"] == UNDECIDED).sum()), rows["trials_needed"].iloc[0]
+    least = least_trials(len(treatments), confidence)
+    open_ones = treatments[treatments["verdict"] == UNDECIDED]
+    for response, rows in open_ones.groupby("response", sort=False):
         text = (
             N_(
                 "{response}: undecided comparisons: {n}. With fewer than {least:count} trials a "
                 "side nothing can be shown at all."
             )
-            if pd.isna(needed)
+            if pd.isna(needed := rows["trials_needed"].iloc[0])
             else N_(
                 "{response}: undecided comparisons: {n}. {needed:count} trials a side would show a "
                 "change of {threshold:percent} with 80 % power."
             )
         )
-        least, name = least_trials(len(result.treatments), result.confidence), str(response)
-        facts = {"least": least, "needed": needed, "threshold": result.threshold}
-        if n:
-            sentences.append(say(text, n=n, response=axis_label(name), **facts))
-    trials = result.treatments[["n_a", "n_b"]].min(axis=1)
-    if trials.between(2, FEW).any():
+        facts = {"least": least, "needed": needed, "threshold": threshold}
+        sentences.append(say(text, n=len(rows), response=axis_label(str(response)), **facts))
+    if treatments[["n_a", "n_b"]].min(axis=1).between(2, FEW).any():
         sentences.append(
             _("Intervals from {few} trials a side or fewer are too short: heed p.", few=FEW)
         )

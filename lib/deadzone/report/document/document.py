@@ -148,35 +148,31 @@ def _computed(chapters: Iterable[_Chapter]) -> str:
     return next((part.source.partition("\n\n")[0].strip("*") for part in shown), "")
 
 
-def _headed(cells: Iterable[Any]) -> tuple[tuple[str, str], list[Any]]:
+def _headed(cells: Sequence[Any]) -> tuple[tuple[str, str], list[Any]]:
     """The title and subtitle that the first heading of level 1 makes, and the cells without
     them."""
-    words = ("", "")
-    left = []
-    for cell in cells:
-        if cell.cell_type == "markdown" and not words[0]:
-            title, rest = without_title(cell.source)
-            if title:
-                first, _, more = rest.partition("\n\n")
-                _, subtitle = without_last_paragraph(first)
-                cell = {**cell, "source": more if subtitle else rest}
-                words = (title, subtitle)
-        left.append(cell)
-    return (words[0] or "Report", words[1]), left
+    for i, cell in enumerate(cells):
+        title, rest = without_title(cell.source) if cell.cell_type == "markdown" else ("", "")
+        if title:
+            first, _, more = rest.partition("\n\n")
+            _, subtitle = without_last_paragraph(first)
+            left = {**cell, "source": more if subtitle else rest}
+            return (title, subtitle), [*cells[:i], left, *cells[i + 1 :]]
+    return ("Report", ""), [*cells]
 
 
 def _paired(cells: Sequence[Any]) -> list[tuple[Any, Any]]:
     """Each code cell with the Markdown cell right before it; None stands for a missing one."""
-    pairs: list[tuple[Any, Any]] = []
-    guide: Any = None
-    for cell in cells:
-        is_markdown = cell["cell_type"] == "markdown"
-        if guide is not None and is_markdown:
-            pairs.append((guide, None))
-        if not is_markdown:
-            pairs.append((guide, cell))
-        guide = cell if is_markdown else None
-    return pairs if guide is None else [*pairs, (guide, None)]
+    around = zip([None, *cells], cells, [*cells[1:], None], strict=False)
+    return [
+        (cell, None) if _is_markdown(cell) else (before if _is_markdown(before) else None, cell)
+        for before, cell, after in around
+        if not _is_markdown(cell) or after is None or _is_markdown(after)
+    ]
+
+
+def _is_markdown(cell: Any) -> bool:
+    return cell is not None and cell["cell_type"] == "markdown"
 
 
 def _chapter(guide: Any, cell: Any) -> _Chapter:

@@ -286,10 +286,16 @@ def write_front_page(study: Path) -> Path:
 <meta http-equiv="refresh" content="0; url={address}"></head>
 <body><h1>{title}</h1><p><a href="{address}">{escape(newest.run_id)}</a></p></body></html>
 """
-    page, said = study / PAGE, SaidAs(ReportError, f"{study}: the front page cannot be written")
-    with said, written_whole(page) as draft:
-        draft.write_text(written, encoding="utf-8")
-    return page
+    return _written(study / PAGE, written, f"{study}: the front page cannot be written")
+
+
+def _written(path: Path, text: str, failed: str) -> Path:
+    """Write a page whole, its folder too; failed: what is said where it cannot be."""
+    with SaidAs(ReportError, failed):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with written_whole(path) as draft:
+            draft.write_text(text, encoding="utf-8")
+    return path
 
 
 def publish_index(lang: str = LANGUAGES[0], name: str = PAGE, run_id: str | None = None) -> Path:
@@ -302,11 +308,7 @@ def publish_index(lang: str = LANGUAGES[0], name: str = PAGE, run_id: str | None
     with speaking(lang):
         all_entries = [entry for entry in entries(reports) if run_id in (None, entry.run_id)]
         written = index_page(all_entries, reports, lang)
-    with SaidAs(ReportError, f"{reports}: the index cannot be written"):
-        reports.mkdir(parents=True, exist_ok=True)
-        with written_whole(reports / name) as draft:
-            draft.write_text(written, encoding="utf-8")
-    return reports / name
+    return _written(reports / name, written, f"{reports}: the index cannot be written")
 
 
 def index_page(all_entries: Sequence[Entry], reports: Path, lang: str) -> str:
