@@ -81,6 +81,12 @@ def test_the_picture_is_kept_in_place_and_says_what_it_shows(explorer, shown):
     assert len(ids) == 1 and wider["update"] and plt.get_fignums() == []
 
 
+def test_a_file_is_explored_as_its_table_is(tmp_path, explorer):
+    table().to_csv(tmp_path / "wide.csv", index=False)
+    of_file = explore(str(tmp_path / "wide.csv"), "threads", "wall_s")
+    assert of_file.model.phases.equals(explorer.model.phases)
+
+
 def test_another_factor_has_a_menu():
     outbound = load_reference("thread-pools", "outbound")
     explorer = changed(explore(outbound, "pool_size", "latency_max_ms", by="rate"), rate=4200)

@@ -137,7 +137,7 @@ def explore(
     use_language(lang)
     asked: Any = {"knob": knob, "response": response, "goal": goal, "by": by}
     try:
-        found = load_run(source) if isinstance(source, str) else source
+        found = load_run(source, **asked) if isinstance(source, str) else source
     except UnknownRunError:
         found = read_table(str(source))
     return Explorer(source_of(found, **asked))
