@@ -5,6 +5,7 @@ from dataclasses import asdict
 
 import click
 
+from deadzone import packs
 from deadzone.errors import EXIT_UNAVAILABLE
 from deadzone.visible import visible
 
@@ -34,9 +35,12 @@ def command(
     Ends with 4 if the main job, a sweep on this machine, cannot be done here; with --kubernetes, if
     a sweep of that workload cannot. What an extra of the wheel brings is no part of that job.
     """
-    from deadzone.verbs.doctor import examine, examine_workload, main_job_works
+    from deadzone.verbs.doctor import examine, main_job_works
 
-    checks = examine_workload(cluster, workload) if workload else examine()
+    if workload:
+        checks = packs.part(lambda pack: pack.examine_workload)(cluster, workload)
+    else:
+        checks = examine()
     if as_json:
         click.echo(json.dumps([asdict(check) for check in checks]))
     else:

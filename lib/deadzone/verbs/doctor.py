@@ -129,13 +129,6 @@ def _ffmpeg() -> Check:
     return Check("ffmpeg", "works", f"{version} (from the wheel imageio-ffmpeg)")
 
 
-def examine_workload(context: str | None, named: str) -> list[Check]:
-    """What a sweep of a workload in a cluster would meet. named: NAMESPACE/WORKLOAD. Raises
-    TargetError."""
-    checks: list[Check] = packs.part(lambda pack: pack.examine_workload)(context, named)
-    return checks
-
-
 def _extra(name: str) -> Check:
     """Whether all that an extra of the wheel brings is installed."""
     wanted = ", ".join(one.package for one in requirements() if one.extra == name)

@@ -5,11 +5,11 @@ import pandas as pd
 import pytest
 
 import deadzone
-from deadzone.analysis.mechanisms.explaining import explained as explained_or_none
 from deadzone.analysis.mechanisms.explaining import limits, no_cause, sentences
 from deadzone.analysis.mechanisms.parts import WAITS, parts_of, time_by_level
 from deadzone.errors import PhaseError
 from deadzone.language.messages import speaking
+from deadzone.report.sweep.analysis import explained_by_account
 
 
 def table(cpu, busy, knob=(1, 2, 4, 8), asleep=0.0, replicates=5):
@@ -127,10 +127,12 @@ def test_requests_that_no_thread_has_taken_wait_for_a_thread(response):
 
 def test_a_share_of_errors_and_the_account_of_a_client_explain_no_latency():
     frame = requests((1, 2, 8, 16)).assign(error_share=(0.5,) * 10 + (0.1,) * 10)
-    assert explained_or_none(frame, deadzone.fit_phases(frame, "pool_size", "error_share")) is None
+    assert (
+        explained_by_account(frame, deadzone.fit_phases(frame, "pool_size", "error_share")) is None
+    )
     of_client = frame.drop(columns="client_cpu_s")
     model = deadzone.fit_phases(of_client, "pool_size", "latency_mean_ms")
-    assert explained_or_none(of_client, model) is None
+    assert explained_by_account(of_client, model) is None
 
 
 def limited(busy, levels=(0.2, 0.4), cpu=(0.2, 0.2), replicates=6):
@@ -178,7 +180,7 @@ def test_what_is_no_time_of_the_trial_has_no_cause_in_the_account_of_its_time():
     accuracy = frame["threads"].map({1: 0.57, 2: 0.64, 4: 0.78, 8: 0.92})
     frame["acc"] = accuracy * np.random.default_rng(1).normal(1, 0.004, len(frame))
     model = deadzone.fit_phases(frame, "threads", "acc", goal="max")
-    assert explained_or_none(frame, model) is None
+    assert explained_by_account(frame, model) is None
     assert "acc is neither a time nor a rate" in no_cause(frame, model)[0]
     with pytest.raises(PhaseError, match="acc is neither a time nor a rate"):
         deadzone.explain_phases(frame, model)

@@ -172,15 +172,6 @@ def _parts_at(
     return parts_of(trials[kept], level.to_numpy(float), response, goal, knob), level
 
 
-def explained(trials: pd.DataFrame, model: PhaseResult) -> PhasesExplained | None:
-    """As explain_phases, and None where the table has no account of time, the response is no time
-    of its trials, or the knob has no proportion."""
-    try:
-        return explain_phases(trials, model)
-    except PhaseError:
-        return None
-
-
 def _mechanisms(start: pd.DataFrame, stop: pd.DataFrame, loss: float) -> list[dict[str, object]]:
     """The parts of the change from start to stop, that of the work first, each tested in the
     direction of the whole change."""

@@ -31,12 +31,16 @@ if TYPE_CHECKING:
 
 
 def explained_by_account(trials: "pd.DataFrame", model: PhaseModel) -> "PhasesExplained | None":
-    """See `explained`, which is loaded for trials that carry an account of time alone."""
+    """See `explain_phases`; None where the trials carry no account of time, the response is no time
+    of them, or the knob has no proportion."""
     if "threads_s" not in trials:
         return None
-    from deadzone.analysis.mechanisms.explaining import explained
+    from deadzone.analysis.mechanisms.explaining import explain_phases  # seldom needed
 
-    return explained(trials, model)
+    try:
+        return explain_phases(trials, model)
+    except PhaseError:
+        return None
 
 
 @dataclass(frozen=True, eq=False)
