@@ -143,6 +143,7 @@ class UnknownRunError(StoreError):
     """A run was named that does not exist."""
 
     exit_code = EXIT_USAGE
+    way_out = "`deadzone runs` lists the runs."
 
 
 class OtherWorkloadError(StoreError):

@@ -5,6 +5,8 @@ import json
 import pandas as pd
 import pytest
 
+import deadzone as dz
+
 
 @pytest.fixture
 def table(tmp_path):
@@ -217,7 +219,42 @@ def test_a_column_is_found_by_the_end_of_its_name_where_no_other_ends_so(tmp_pat
 def test_without_knob_or_response_the_columns_are_named(given, asked, tmp_path, deadzone):
     (tmp_path / "t.csv").write_text("n,wall\n1,2\n2,1\n")
     said = deadzone("fit", tmp_path / "t.csv", *given, code=2).err
-    assert f"Which column is {asked} There are `n`, `wall`." in said and "--knob COL" in said
+    assert f"Which column is {asked} There are `n`, `wall`." in said
+    assert "Add `--knob n --response wall`." in said
+    (tmp_path / "t.csv").write_text("n,wall,m\n1,2,3\n2,1,4\n")
+    assert " COL" in deadzone("fit", tmp_path / "t.csv", *given, code=2).err
+
+
+def test_a_level_keeps_its_remark_and_is_a_number_unless_the_remark_is_the_level(
+    tmp_path, deadzone
+):
+    table, asked = tmp_path / "t.csv", ("--knob", "threads", "--response", "ops/s", "-q")
+    rows = [f"{level},{rate}" for level, rate in (("1 (default)", 100), (2, 190), (4, 350))]
+    table.write_text("\n".join(["threads,ops/s", *rows, *rows, ""]))
+    assert deadzone("fit", table, *asked).out.startswith("Set 4 threads: 350 ops/s")
+    table.write_text(table.read_text().replace("2,190", "1 (packed),190"))
+    found = json.loads(deadzone("fit", table, *asked[:-1], "--json").out)
+    assert not found["phases"] and len(found["settings"]) == 3  # two words, not one number
+
+
+def test_rows_whose_response_is_a_word_can_be_left_out(tmp_path, deadzone):
+    table, asked = tmp_path / "t.csv", ("--knob", "n", "--response", "ops/s")
+    table.write_text("n,ops/s\n1,100\n2,abc\n4,350\n1,101\n4,352\n")
+    said = deadzone("fit", table, *asked, code=2).err
+    assert said.endswith("`grep -vF -- abc FILE | deadzone fit - ...`.\n")
+    table.write_text("n,ops/s\n1,x\n2,y\n")
+    assert "`--response COL`" in deadzone("fit", table, *asked, code=2).err
+
+
+def test_the_unit_of_cells_stands_with_every_value(tmp_path, deadzone):
+    table = tmp_path / "t.csv"
+    cells = ("120 MB/s", "220 MB/s", "380 MB/s", "500 MB/s", "511 MB/s")
+    rows = [f"{2**i}KiB,{cell}" for i, cell in enumerate(cells, 2)]
+    table.write_text("\n".join(["bs,speed", *rows, *rows, ""]))
+    said = deadzone("fit", table, "--knob", "bs", "--response", "speed").out
+    assert "The joint at 32KiB" in said and "Doubt: More trials" not in said
+    model = dz.fit_phases(dz.read_table(str(table)), "bs", "speed")
+    assert model.plot().get_ylabel() == "speed (MB/s)"
 
 
 def test_a_published_spread_is_the_noise_of_settings_that_were_measured_once(tmp_path, deadzone):

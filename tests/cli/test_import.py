@@ -71,3 +71,10 @@ def test_mistakes_are_answered_with_a_sentence(deadzone, arguments, words):
     said = deadzone("import", *arguments)
     assert said.code == EXIT_USAGE
     assert words in said.err
+
+
+def test_any_table_of_words_in_quotes_is_no_result_of_redis_benchmark(deadzone, tmp_path):
+    table = tmp_path / "llama.csv"
+    table.write_text('model,n_threads,avg_ts,backend\n"llama","1","24.1","CPU"\n')
+    said = deadzone("import", "llama-bench", table, code=EXIT_USAGE).err
+    assert "deadzone fit FILE" in said and "redis" not in said

@@ -97,6 +97,19 @@ def test_an_interrupted_line_goes_on_without_being_typed_again(deadzone_try, tmp
     assert "deadzone run" not in page
 
 
+def test_a_program_that_changed_is_gone_on_with_only_where_that_is_asked(deadzone_try, tmp_path):
+    program = tmp_path / "program"
+    program.write_text("#!/bin/sh\nsleep 0.0$1\n")
+    program.chmod(0o755)
+    deadzone_try("-L", "n", "1,2,3", "-r", "2", *BUSY, "--", "./program", "{n}", or_else=7)
+    [journal] = tmp_path.rglob("trials.jsonl")
+    journal.write_text("".join(journal.read_text().splitlines(keepends=True)[:-2]))
+    program.write_text("#!/bin/sh\nsleep 0.00$1\n")
+    said = deadzone_try("--resume", "latest", code=3).stderr
+    asked = re.search(r"`--resume \S+ (--on-change continue)`", said)[1].split()
+    deadzone_try("--resume", "latest", *asked, or_else=EXIT_FINDING)
+
+
 def test_output_of_a_known_program_needs_no_expression(deadzone_try):
     script = "echo 'transaction type: x'; echo 'latency average = {n} ms'; echo 'tps = {n}1.5'"
     said = deadzone_try(*BUSY, "-L", "n", "1,2,3", "-r", "2", "-w", "0", "--output", "pgbench", "--response", "achieved_rate",  # noqa: E501
@@ -121,6 +134,8 @@ def test_output_of_a_known_program_needs_no_expression(deadzone_try):
      (("-L", "n", "1,2", "--prepare", "slep", "--", "true", "{n}"), "--prepare: the program"),
      (("-L", "n", "1,2", "--timeout", "0", "--", "true", "{n}"), "--timeout is 0.0; it must be"),
      (("-L", "n", "1,2", "--claim", "n 3 is best", "--", "true", "{n}"), "--claim names n 3"),
+     (("--belongs", "port=x", "-L", "n", "1,2", "--", "true", "{n}"), "--belongs.port is \"x\""),
+     (("--resume", "nosuch"), "`deadzone runs`"),
      (("-r", "2", "--resume", "latest"), "Missing argument '-- COMMAND")],
 )  # fmt: skip
 def test_mistakes_are_said_in_a_sentence_with_exit_code_2(tried, line, said):

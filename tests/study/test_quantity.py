@@ -73,5 +73,6 @@ def test_a_cell_may_be_rounded_and_have_a_spread(cell, value, unit):
 
 def test_a_level_may_be_a_product_and_no_spread():
     assert level_amount("128 * 3").value == 384
+    assert (read := level_amount("8 (default)")).value == 8 and read.remark == "default"
     assert level_amount("3 ± 1") is None
     assert read_quantity("3 ± fast") is None

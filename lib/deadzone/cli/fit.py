@@ -1,6 +1,7 @@
 """`deadzone fit`: phases of any table of measurements."""
 
 import json
+import shlex
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -178,9 +179,11 @@ def _read(
         asked = (
             "the knob" if responses else "the response" if knob else "the knob, which the response"
         )
-        raise TableError(
-            f"Which column is {asked}? There are {there}. Add `--knob COL --response COL`."
-        )
+        left = [name for name in map(str, table) if name not in (knob, *responses)]
+        left = left if table.shape[1] == 2 else ["COL", "COL"]
+        roles = ["--knob", knob or left[0], "--response", *(responses or left[-1:])]
+        example = shlex.join(roles)
+        raise TableError(f"Which column is {asked}? There are {there}. Add `{example}`.")
     response = responses[0]
     is_row = table.columns[0] == knob and response in [*table[knob]]
     if is_row and column_of(table, response) not in table:

@@ -15,7 +15,15 @@ from deadzone.cli.claims import fail_where_claims_fell, judged_of
 from deadzone.cli.options import FILE, details_option, gone, places_asked, role_option
 from deadzone.cli.parameters import measuring_options
 from deadzone.cli.sweep import print_rehearsal
-from deadzone.errors import EXIT_FINDING, LineError, SaidAs, StoreError, StudyError, WorkloadError
+from deadzone.errors import (
+    EXIT_FINDING,
+    LineError,
+    OtherWorkloadError,
+    SaidAs,
+    StoreError,
+    StudyError,
+    WorkloadError,
+)
 from deadzone.language.messages import _
 from deadzone.run.sweep.progress import Progress, progress_on
 from deadzone.store.command_lines import (
@@ -90,6 +98,8 @@ from deadzone.visible import visible
     help="CPU that others may use in a trial that is trusted: more where a server on this machine "
     "answers.",
 )
+@click.option("--on-change", type=click.Choice(["stop", "continue"]),
+              help="What --resume does where the program is another one by now; default stop.")  # fmt: skip  # noqa: E501
 @gone("--export-json", "`deadzone export RUN --json` writes the trials as records.")
 @gone("--export-csv", "`deadzone export RUN` writes the trials as CSV.")
 @click.option("--save", type=FILE, metavar="FILE", help="Write the study file that does the same.")
@@ -115,6 +125,9 @@ def command(**given: Any) -> None:
         _measure(given, given["quiet"] or given["as_json"])
     except (StudyError, WorkloadError) as error:
         raise LineError(*(in_words_of_line(str(text)) for text in error.args)) from error
+    except OtherWorkloadError as error:
+        error.args = tuple(in_words_of_line(str(text)) for text in error.args)
+        raise
 
 
 def _measure(given: dict[str, Any], quiet: bool) -> None:
@@ -133,7 +146,9 @@ def _measure(given: dict[str, Any], quiet: bool) -> None:
             _save(path, document, quiet)
     else:
         run = _without_its_line(runs, resume)
-        plan = planned(run.study(), Path.cwd())
+        study, asked = run.study(), given["on_change"]
+        target = study.target.model_copy(update={"on_change": asked} if asked else {})
+        plan = planned(study.model_copy(update={"target": target}), Path.cwd())
     if not quiet:
         _print_plan(plan)
     if given["dry_run"] or given["rehearse"]:

@@ -114,7 +114,9 @@ def read_quantity(text: str) -> Quantity | None:
 
 
 def level_amount(text: str) -> Quantity | None:
-    """The amount that a level is: 64KiB, 1/8, 128 * 3; None where it is a word."""
+    """The amount that a level is: 64KiB, 1/8, 128 * 3, 8 (default); None where it is a word."""
+    if (found := REMARK.search(text)) and (read := level_amount(text[: found.start()])):
+        return replace(read, remark=found[1])
     if share := RATIO.fullmatch(text):
         return Quantity(float(Fraction(int(share[1]), int(share[2]))))
     if PRODUCT.fullmatch(text):

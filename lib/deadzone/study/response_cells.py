@@ -111,8 +111,6 @@ def _said(response: str, read: Mapping[str, Quantity], status: pd.Series) -> Ite
             units=", ".join(units),
             unit=(family_of(units) or ("",))[0],
         )
-    elif units != [""]:
-        yield _("The cells of {response} are in {unit}.", response=repr(response), unit=units[0])
     if any(own.spread is not None for own in read.values()):
         yield _(
             "The spread behind ± in {response} is taken for the noise of settings without an order "

@@ -7,6 +7,7 @@ else is words (the scales of measurement of Stevens 1946, Science 103, 677-680; 
 """
 
 import math
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal
@@ -191,10 +192,13 @@ def _step_beyond(kind: str, positions: list[float]) -> float | None:
 
 def _numbers(names: list[str], k: int | None) -> tuple[dict[str, float], str]:
     """Positions of the levels that are numbers, all in one unit; none where their units do not go
-    together."""
+    together. Levels of one number that only remarks tell apart, 4 (spread) and 4 (packed), are
+    words."""
     read = {
         name: amount for name in names if name not in SPECIAL and (amount := level_amount(name))
     }
+    remarked = Counter(own.value for own in read.values() if own.remark)
+    read = {name: own for name, own in read.items() if not own.remark or remarked[own.value] == 1}
     units = _units(read.values())
     if family := family_of(units):
         unit, factors = family

@@ -60,6 +60,7 @@ IN_A_LINE = {
     r"design\.replicates": "--runs",
     r"design\.(until\.)?(warmup|timeout|budget|resolution)(_s)?": r"--\2",
     r"trust\.max_foreign_cpu": "--foreign-cpu",
+    r"-p target\.on_change": "--on-change",
     r"factors\.(cpu|memory)_limit(\[\d+\])?": r"--\1-limit",
     r"factors\.(\w+)(\.levels)?(\[\d+\])?": r"-L \1",
     r"(claim|belongs)s?\[\d+\]": r"--\1",
@@ -111,6 +112,7 @@ def study_of_line(command: Sequence[str], asked: Mapping[str, Any], cores: int) 
             "belongs": [coresident_of(text) for text in asked.get("belongs", ())],
             "design": _given(design),
             "trust": _given({"max_foreign_cpu": asked.get("foreign_cpu")}),
+            "target": _given({"on_change": asked.get("on_change")}),
             "response": response,
             "claims": [parse_claim(text).stated() for text in asked.get("sentences", ())],
         }

@@ -4,7 +4,6 @@ from collections.abc import Hashable, Mapping
 from typing import Any
 
 from deadzone.analysis.phases.candidates import level_text
-from deadzone.analysis.phases.quantities import level_number
 from deadzone.analysis.phases.result import PhaseResult
 from deadzone.analysis.phases.thresholds import LABELS
 from deadzone.language.messages import N_, Message, _, join, say
@@ -97,15 +96,15 @@ def doubts(model: PhaseResult) -> list[Message]:
         _(
             "The joint at {joint} is one step from the end of the range: the phase beyond it rests "
             "on one step.",
-            joint=level_number(joint, model.knob),
+            joint=level_text(model, joint),
         )
         for joint in model.joints["level"]
         if joint in (levels[1], levels[-2])
     ]
     if n := len(model.outliers):
         shown = [
-            _("{trial} (at {level:count})", trial=row.trial, level=row.knob)
-            for row in model.outliers.head(MOST_TRIALS_NAMED).itertuples()
+            _("{trial} (at {level})", trial=row["trial"], level=level_text(model, row["knob"]))
+            for row in model.outliers.head(MOST_TRIALS_NAMED).to_dict("records")
         ]
         if n > len(shown):
             shown.append(_("{more} more", more=n - len(shown)))
@@ -138,17 +137,16 @@ def doubts(model: PhaseResult) -> list[Message]:
 
 
 def _of_label(model: PhaseResult, phase: dict[Hashable, Any]) -> Message:
-    ends = {"start": phase["start"], "stop": phase["stop"]}
+    ends = {name: level_text(model, phase[name]) for name in ("start", "stop")}
     if len(open_labels(model, phase)) > 1:
         return _(
-            "From {start:count} to {stop:count} it is {phases}: {meaning}.",
+            "From {start} to {stop} it is {phases}: {meaning}.",
             **ends,
             phases=name_with_chances(model, phase),
             meaning=phase_meaning(model, phase),
         )
     return _(
-        "The phase {start:count}-{stop:count} is {phase} with a probability of "
-        "{probability:probability} only.",
+        "The phase {start}-{stop} is {phase} with a probability of {probability:probability} only.",
         **ends,
         phase=phase_name(model, phase),
         probability=phase["probability"],

@@ -233,7 +233,9 @@ def picture(
     if beside:
         legend = _("{legend}   {apart} apart", legend=legend, apart=APART)
     title = _(
-        "{response} over {knob}", response=axis_label(model.response), knob=axis_label(model.knob)
+        "{response} over {knob}",
+        response=axis_label(model.response, of_cells=advice.unit),
+        knob=axis_label(model.knob),
     )
     indent = " " * max(min(left + 1, width - width_of(legend)), 0)
     below = textwrap.wrap(legend, width, initial_indent=indent, subsequent_indent=indent)

@@ -95,12 +95,14 @@ def plot(
         if ax is None:
             _, ax = plt.subplots(figsize=figsize or FIGURE_SIZE, layout="constrained")
         if color is not None:
-            _draw_over(model, ax, drawing_of(model, advice), color, label)
+            _draw_over(model, ax, advice, color, label)
             return ax
         apart = _draw(model, ax, advice, label)
         if legend:
             _explain(ax, is_own)
-        _settle(model, ax, headline(model, advice) if title is None else title, apart, slot)
+        size = unit_for(model.response, model.levels["median"].max(), advice.unit)[0]
+        title = headline(model, advice) if title is None else title
+        _settle(model, ax, size, title, apart, slot)
     return ax
 
 
@@ -113,18 +115,20 @@ def headline(model: PhaseResult, advice: Recommendation) -> str:
     return str(advice.reason).partition(". ")[0].removesuffix(".")
 
 
-def _draw_over(model: PhaseResult, ax: Axes, shown: Drawing, color: Any, label: str) -> None:
+def _draw_over(
+    model: PhaseResult, ax: Axes, advice: Recommendation, color: Any, label: str
+) -> None:
     """A curve in one colour, with a dotted line at each joint, in axes that may hold others."""
     # A new scale takes the labels of earlier curves away: the axes keep them.
     texts = vars(ax).setdefault("labels_of_levels", {})
     texts |= _level_texts(model)
-    _scale(ax, shown)
+    _scale(ax, drawing_of(model, advice))
     _draw_fit(model, ax, label or _("fitted curve"), color, band="_")
     _draw_trials(model, ax, color)
-    _name_axes(model, ax)
+    _name_axes(model, ax, advice.unit)
     for start in model.phases["start"].iloc[1:]:
         ax.axvline(float(start), color=color, linewidth=0.8, linestyle=(0, (1, 2)), zorder=1)
-    plain_values(ax, unit_for(model.response, model.levels["median"].max())[0])
+    plain_values(ax, unit_for(model.response, model.levels["median"].max(), advice.unit)[0])
     label_levels(ax, texts, [*model.phases["start"], max(texts)])
     # Where it covers no mark is looked for mark by mark, which takes long where there are many.
     ax.legend(
@@ -146,19 +150,20 @@ def _draw(
     _draw_trials(model, ax)
     _draw_apart(ax, shown)
     _mark_advice(ax, advice, shown)
-    _name_axes(model, ax)
+    _name_axes(model, ax, advice.unit)
     return {shown.where[row["setting"]]: str(row["setting"]) for row in shown.apart}
 
 
 def _settle(
-    model: PhaseResult, ax: Axes, title: str, apart: Mapping[float, str], slot: Any
+    model: PhaseResult, ax: Axes, size: float, title: str, apart: Mapping[float, str], slot: Any
 ) -> None:
     """What depends on the size that the axes end up with: title, ticks, room at the top, names of
-    the phases. apart: the levels beside the curve by their places."""
+    the phases. size: of the unit that they show. apart: the levels beside the curve by their
+    places."""
     _lay_out(ax)
     _set_title(ax, title, slot)
     ax.margins(x=0.03)
-    plain_values(ax, unit_for(model.response, model.levels["median"].max())[0])
+    plain_values(ax, size)
     _lay_out(ax)
     texts = _level_texts(model) | dict(apart)
     label_levels(ax, texts, [*apart, *model.phases["start"], float(model.levels["level"].iloc[-1])])
@@ -283,10 +288,10 @@ def _mark_advice(ax: Axes, advice: Recommendation, shown: Drawing) -> None:
         )
 
 
-def _name_axes(model: PhaseResult, ax: Axes) -> None:
+def _name_axes(model: PhaseResult, ax: Axes, unit: str) -> None:
     removed = model.drift is not None and model.drift.removed
     ax.set_xlabel(axis_label(model.knob), color=style.INK)
-    label = axis_label(model.response, model.levels["median"].max())
+    label = axis_label(model.response, model.levels["median"].max(), unit)
     ax.set_ylabel(_("{label}, drift removed", label=label) if removed else label, color=style.INK)
     ax.set_axisbelow(True)
     grid = {name: style.RC_PARAMS[f"grid.{name}"] for name in ("color", "linewidth")}

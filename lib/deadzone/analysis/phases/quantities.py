@@ -61,15 +61,12 @@ def plain_name(column: str) -> str:
     return (bare if bare.isupper() else bare.replace("_", " ").strip()) or column
 
 
-def axis_label(column: str, largest: float = 0) -> str:
+def axis_label(column: str, largest: float = 0, of_cells: str = "") -> str:
     """A column as an axis label: its name in words and its unit in parentheses, that of its largest
-    value where that is said."""
-    unit, name = unit_for(column, largest)[1], plain_name(column)
-    return (
-        _("{name} ({unit})", name=name, unit=unit)
-        if unit and unit_of(column) != column.split(" ")[0]
-        else name
-    )
+    value where that is said. of_cells: the unit of its cells."""
+    unit, name = unit_for(column, largest, of_cells)[1], plain_name(column)
+    is_in_name = unit_of(column) == column.split(" ")[0] and not of_cells
+    return _("{name} ({unit})", name=name, unit=unit) if unit and not is_in_name else name
 
 
 def unit_name(column: str, n: float | None = None) -> str:

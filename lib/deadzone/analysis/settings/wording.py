@@ -63,7 +63,8 @@ def _left_out(answer: Answer, advice: Recommendation, cores: float | None) -> pd
 def _row(answer: Answer, advice: Recommendation, row: Mapping[Hashable, Any]) -> dict[str, str]:
     largest = float(advice.table["estimate"].max())
     response, sure = answer.candidates.response, {"certainty": advice.confidence}
-    label, size = axis_label(response, largest), unit_for(response, largest)[0]
+    about = response, largest, answer.candidates.unit
+    label, size = axis_label(*about), unit_for(*about)[0]
     # Of a single noisy trial the half is many times the estimate, which keeps two digits.
     half = min((float(row["high"]) - float(row["low"])) / 2, abs(float(row["estimate"])) or np.inf)
     half /= size
@@ -94,7 +95,8 @@ def _row(answer: Answer, advice: Recommendation, row: Mapping[Hashable, Any]) ->
 
 def page(answer: Answer, advice: Recommendation) -> Page:
     """The settings for a terminal, and what to know of them."""
-    label, factors = axis_label(answer.candidates.response), ", ".join(answer.factors)
+    about, factors = answer.candidates, ", ".join(answer.factors)
+    label = axis_label(about.response, of_cells=about.unit)
     table = Tabled(pgettext("table", "Settings"), settings_frame(answer, advice))
     notes: dict[str, Sequence[str]] = {_("Warnings"): answer.notes}
     return Page(_("{response} by {factors}", response=label, factors=factors), [table], notes)

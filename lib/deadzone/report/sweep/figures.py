@@ -290,14 +290,15 @@ def settings_figure(answer: Answer, advice: Recommendation, *, is_only: bool) ->
 
     table, response = in_order(answer, advice), answer.candidates.response
     largest, places = float(table["estimate"].max()), list(answer.candidates["setting"])
-    size = unit_for(response, largest)[0]
+    about = response, largest, answer.candidates.unit
+    size = unit_for(*about)[0]
     table = table if len(table) <= MOST_SETTINGS else table.nsmallest(MOST_SETTINGS, "loss")
     names = [textwrap.fill(str(name), MOST_LETTERS) for name in table["name"]]
     lines = max(name.count("\n") for name in names)
     with new_figure(MARGIN_IN + (ROW_IN + LINE_IN * lines) * len(table)) as (drawing, ax):
         ax.set_yticks(range(len(table)), names)
         ax.tick_params(axis="y", labelcolor=INK, length=0)
-        ax.set_xlabel(axis_label(response, largest))
+        ax.set_xlabel(axis_label(*about))
         ax.grid(visible=False, axis="y")
         ax.set_axisbelow(True)
         ax.spines["left"].set_visible(False)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import TYPE_CHECKING, TextIO
 
-from deadzone.analysis.phases.decision import chosen, measured_beside
+from deadzone.analysis.phases.decision import chosen, is_of_trials, measured_beside
 from deadzone.analysis.phases.quantities import listing
 from deadzone.language.messages import _, ngettext
 from deadzone.visible import visible
@@ -147,11 +147,14 @@ def _doubts(analysis: Analysis) -> list[str]:
     for part in analysis:
         for warning in part.model.warnings:
             doubts.setdefault(warning, []).append(part.name)
-    told = (
-        f"{listing(names)}: {doubt}" if 0 < len(names) < len(analysis.slices) else doubt
+    told = {
+        doubt: f"{listing(names)}: {doubt}" if 0 < len(names) < len(analysis.slices) else doubt
         for doubt, names in doubts.items()
-    )
-    return [_("Doubt: {doubt}", doubt=doubt) for doubt in told]
+    }
+    return [
+        own if is_of_trials(doubt) else _("Doubt: {doubt}", doubt=own)
+        for doubt, own in told.items()
+    ]
 
 
 def _details(
