@@ -77,6 +77,7 @@ def test_a_result_that_is_no_table_is_told_how_it_becomes_one(tmp_path, name, co
 @pytest.mark.parametrize(
     ("name", "content", "words"),
     [("trial.csv", None, "there is no such table. Did you mean `trials.csv`?"),
+     ("trials.txt", None, "there is no such table. Did you mean `trials.csv`?"),
      ("t.txt", b"x", "a table is a file ending in .csv or .parquet or .xlsx"),
      ("t.xlsx", b"x", "cannot be read as xlsx"), ("t.csv", b"", "cannot be read as csv"),
      ("t.csv", b"cores,wall_s\n", "the table has no rows"),
@@ -110,6 +111,8 @@ FORMS = pd.DataFrame({"n": [512, 1024, 1536], "ms": [138.5, 898.25, 1945.0]})
      ("t.csv", "n\tms\n512\t138.5\n1024\t898.25\n1536\t1945\n"),
      ("t.tsv", "n\tms\n512\t138,5\n1024\t898,25\n1536\t1945\n"),
      ("t.csv", "n     ms\n512   138.5\n1024  898.25\n1536  1945\n"),
+     ("t.log", "n     ms\n512   138.5\n1024  898.25\n1536  1945\n"),
+     ("t.dat", "# n ms\n512 138.5\n1024 898.25\n1536 1945\n"),
      ("t.csv", "n,ms\n512,138.5,\n1024,898.25,\n1536,1945,\n"),
      ("t.md", "| n | ms |\n| ---: | --- |\n| 512 | 138.5 |\n| 1024 | 898.25 |\n| 1536 | 1945 |\n"),
      ("t.txt", "Two sockets, turbo off\n\n| n | ms |\n|---|---|\n| 512 | 138.5 |\n"

@@ -46,6 +46,10 @@ def test_the_same_rule_gives_the_printed_unit():
     assert response(17.7, "t/s") == "17.7 t/s"
     assert response(3.5, "build_s") == "3.50 s"
     assert axis_label("t/s") == "t/s" and axis_label("scan_s") == "scan (s)"
+    assert response(2730, "mean_tps") == "2,730 tps" and response(2, "steps") == "2.00"
+    assert [response(2.07, name) for name in ("Time(s)", "Mean [s]")] == ["2.07 s", "2.07 s"]
+    assert response(2, "Rate (rows/s)") == "2.00 rows/s" and response(2, "time (all)") == "2.00"
+    assert axis_label("Time (s)") == "Time (s)" and axis_label("tps") == "tps"
 
 
 def test_a_name_in_capitals_is_printed_as_it_is_written():

@@ -21,7 +21,14 @@ import pandas as pd
 from deadzone.contents import written_whole
 from deadzone.errors import FormatError, SaidAs, TableError, did_you_mean
 from deadzone.store.entering import as_numbers, entered, texts_of
-from deadzone.store.text_form import DRAWN, ROWS_LOOKED_AT, form_of, is_drawn, line_of
+from deadzone.store.text_form import (
+    ROWS_LOOKED_AT,
+    TEXTS,
+    form_of,
+    is_drawn,
+    is_in_columns,
+    line_of,
+)
 from deadzone.study.quantity import level_amount
 from deadzone.study.scales import FEWEST_LEVELS, NO_LIMIT
 
@@ -73,9 +80,11 @@ def read_table(path: Path) -> pd.DataFrame:
     """
     if path == STANDARD_INPUT:
         return _read_standard_input()
-    if not is_table(path) and not is_drawn(path):
+    is_missing = path.suffix and not path.is_file()
+    if not (is_table(path) or is_missing or is_drawn(path)):
         hint = _recognised(path) if path.suffix else f" If it is a run: `deadzone report {path}`."
-        raise TableError(f"{path}: a table is a file ending in {' or '.join(READABLE)}.{hint}")
+        if hint or not is_in_columns(path):
+            raise TableError(f"{path}: a table is a file ending in {' or '.join(READABLE)}.{hint}")
     if not path.is_file():
         near = [p.name for p in path.parent.iterdir()] if path.parent.is_dir() else []
         raise TableError(f"{path}: there is no such table.{did_you_mean(path.name, near)}")
@@ -186,7 +195,7 @@ def _read(path: Path) -> pd.DataFrame:
     """The table of a file, by the ending of its name. Raises ModuleNotFoundError where what reads
     it is not installed."""
     kind = _ending(path)
-    if kind in (*AS_TEXT, DRAWN):
+    if kind in (*AS_TEXT, *TEXTS):
         return _read_csv(path)
     if kind in (".json", ".jsonl"):
         if kind == ".json":

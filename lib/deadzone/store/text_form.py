@@ -9,8 +9,8 @@ import re
 from pathlib import Path
 from typing import Any
 
-DRAWN = ".txt"
-"""The ending of a text that may hold a table."""
+TEXTS = (".txt", ".dat", ".out", ".log")
+"""Endings of texts that may hold a table."""
 
 SEPARATORS = ",;\t|"
 
@@ -68,11 +68,23 @@ def _head(path: Path) -> tuple[str, str, bool]:
 
 
 def is_drawn(path: Path) -> bool:
-    """Whether a file of another ending holds a table that is drawn with bars and rules."""
-    if path.suffix != DRAWN or not path.is_file():
+    """Whether a text of another ending holds a table that is drawn with bars and rules."""
+    if path.suffix not in TEXTS or not path.is_file():
         return False
     lines = _head(path)[0].splitlines()
     return bool(_block(lines, _rules(lines)))
+
+
+def is_in_columns(path: Path) -> bool:
+    """Whether a text of another ending has as many cells in each line."""
+    if path.suffix not in TEXTS or not path.is_file():
+        return False
+    lines = _head(path)[0].splitlines()
+    rows = [line for line in lines[_remarks(lines) :] if line.strip()][:ROWS_LOOKED_AT]
+    rows[:1] = [row.removeprefix("# ") for row in rows[:1]]
+    separator = _separator(rows)
+    widths = {len(_cells(line, separator)) for line in rows}
+    return len(rows) > 2 and len(widths) == 1 and widths != {1}
 
 
 def _rules(lines: list[str]) -> set[int]:

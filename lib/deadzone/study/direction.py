@@ -193,9 +193,11 @@ def _of_words(named: list[str]) -> Kind:
 
 
 def rate_unit(name: str) -> str:
-    """The unit in the name of a rate, as it is written: `tok/s` of `tok_s` and of `tok/s`; empty
-    where the name has none."""
+    """The unit in the name of a rate, as it is written: `tok/s` of `tok_s` and of `tok/s`, `tps` of
+    `mean_tps`; empty where the name has none."""
     if written := re.match(r"[A-Za-z]+/[A-Za-z]+(?![^ ])", name):
         return written[0]
+    if RATE_UNIT.fullmatch((last := re.split(r"[ _]", name)[-1]).lower()):
+        return last
     match = re.search(r"(?:^|_)([A-Za-z]+)_s$", name)
     return f"{match[1]}/s" if match and match[1].lower() in COUNTED else ""

@@ -4,6 +4,7 @@ Units stand in the names of columns (`wall_s`, `latency_p99_ms`, `max_rss_bytes`
 an axis can carry them without being told.
 """
 
+import re
 import tomllib
 from collections.abc import Sequence
 from pathlib import Path
@@ -16,11 +17,14 @@ from deadzone.language.messages import _, join, say, spoken
 from deadzone.language.words import COLUMNS, UNITS
 from deadzone.study.direction import rate_unit
 from deadzone.study.levels import NONE
+from deadzone.study.quantity import family_of
 
 _UNITS = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
 KNOB_UNITS: dict[str, str] = _UNITS["knobs"]
 SUFFIX_UNITS: dict[str, str] = _UNITS["endings"]
 DECIMAL_UNITS = ((1e12, "TB/s"), (1e9, "GB/s"), (1e6, "MB/s"), (1e3, "kB/s"))
+BRACKETS = re.compile(r"[(\[]([A-Za-zµ%]+(?:/[A-Za-z]+)?)[)\]]$")
+"""A unit behind a name: `Time(s)`, `Mean [ms]`."""
 BINARY_UNITS = ((2**30, "GiB"), (2**20, "MiB"), (2**10, "KiB"))
 
 
@@ -35,6 +39,8 @@ def unit_of(column: str) -> str:
             for part in column.split("*")
         ]
         return "·".join(units) if all(units) else ""
+    if (named := BRACKETS.search(column)) and ("/" in named[1] or family_of([named[1]])):
+        return named[1]
     if not column.isidentifier():
         return rate_unit(column)
     return KNOB_UNITS[column] if column in KNOB_UNITS else _ending(column)[1]
@@ -45,7 +51,7 @@ def _ending(column: str) -> tuple[str, str]:
     ending = next((one for one in SUFFIX_UNITS if column.endswith(one)), "")
     if ending == "_s" and (unit := rate_unit(column)):
         return unit.replace("/", "_"), unit
-    return ending, SUFFIX_UNITS.get(ending, "")
+    return ending, SUFFIX_UNITS.get(ending, "") or rate_unit(column)
 
 
 def plain_name(column: str) -> str:
@@ -65,8 +71,8 @@ def axis_label(column: str, largest: float = 0, of_cells: str = "") -> str:
     """A column as an axis label: its name in words and its unit in parentheses, that of its largest
     value where that is said. of_cells: the unit of its cells."""
     unit, name = unit_for(column, largest, of_cells)[1], plain_name(column)
-    is_in_name = unit_of(column) == column.split(" ")[0] and not of_cells
-    return _("{name} ({unit})", name=name, unit=unit) if unit and not is_in_name else name
+    is_said = not unit or unit in re.split(r"[ ()\[\]]", name)
+    return name if is_said else _("{name} ({unit})", name=name, unit=unit)
 
 
 def unit_name(column: str, n: float | None = None) -> str:

@@ -116,11 +116,10 @@ def _heads(frame: pd.DataFrame) -> list[str]:
 def _head(column: str) -> str:
     """A column's name in words, with the unit that it ends in: `wall_s` is `wall [s]`."""
     unit = unit_of(column)
-    if not unit or unit == column:
+    ending = next((end for end in SUFFIX_UNITS if column.endswith(end)), "")
+    if not unit or not (ending or column in KNOB_UNITS):  # tps and `Time (s)` say it themselves
         return column.replace("_", " ")
-    ending = (
-        "" if column in KNOB_UNITS else next(end for end in SUFFIX_UNITS if column.endswith(end))
-    )
+    ending = "" if column in KNOB_UNITS else ending
     bare = column.removesuffix(ending).replace("_", " ").strip()
     return f"{bare} [{unit}]" if bare else column
 
