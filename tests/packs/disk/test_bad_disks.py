@@ -1,21 +1,24 @@
 """Disks that are full, read-only, in memory, or know no O_DIRECT: a sentence that says so, and
 nothing left behind."""
 
+import contextlib
 import ctypes
 import errno
 import os
 import resource
+import shutil
 import signal
 import struct
 import subprocess
+from types import SimpleNamespace
 
 import pytest
-from needs import needs
 
 from deadzone.errors import WorkloadError
 from deadzone_disk.device import disk_of, facts, in_memory, mount_of
 from deadzone_disk.engine import EngineFailure, in_words
 from deadzone_disk.files import DiskFiles
+from deadzone_disk.programs import BuiltinEngine, FioEngine
 
 MIB = 2**20
 
@@ -163,52 +166,28 @@ def test_a_block_that_is_no_multiple_of_the_logical_block_is_refused_before_the_
     block = disk_of(disk).get("disk_logical_block_bytes")
     if not block:
         pytest.skip("no block device is seen below the tests' folder")
-    with pytest.raises(
-        WorkloadError,
-        match=f"block_size 1000: .* multiple of the device's logical block .{block}",
-    ):
+    said = f"block_size 1000: .* multiple of the device's logical block .{block}"
+    with pytest.raises(WorkloadError, match=said):
         trial(block_size=1000)
-    assert (
-        trial(block_size=1000, direct=False, operation="read", engine="builtin")[1].failure is None
-    )
+    cached = trial(block_size=1000, direct=False, operation="read", engine="builtin")
+    assert cached[1].failure is None
 
 
 @pytest.mark.parametrize("engine", ["fio", "builtin"])
-def test_a_file_that_vanishes_during_the_run_is_a_failed_trial_with_a_reason(engine, disk):
-    import shutil
-
-    from deadzone.run.targets.local import LocalTarget
-    from deadzone.study.target_specs import LocalTargetSpec
-    from deadzone_disk.specs import DiskWorkloadSpec
-    from deadzone_disk.workload import DiskWorkload
-
-    if engine != "builtin":
-        needs(engine)
-    spec = DiskWorkloadSpec(
-        folder=str(disk), engine=engine, file_size=MIB, trial_bytes=MIB, operation="read"
-    )
-    workload = DiskWorkload(spec, disk)
-    try:
-        with LocalTarget(LocalTargetSpec(mechanism="unlimited")) as target:
-            workload.prepare_sweep(target.scratch)
-            command = workload.prepare_trial({}, target.scratch)
-            shutil.rmtree(workload._files.folder)
-            outcome = workload.outcome(target.execute(command, 30), target.scratch)
-    finally:
-        workload.finish()
+def test_a_file_that_vanishes_during_the_run_is_a_failed_trial_with_a_reason(engine, trials):
+    asked = {"engine": engine, "file_size": MIB, "trial_bytes": MIB, "operation": "read"}
+    vanishing = trials(beforehand=lambda workload: shutil.rmtree(workload._files.folder), **asked)
+    with contextlib.closing(vanishing) as made:
+        _, outcome, _ = next(made)
     assert outcome.failure and "Traceback" not in outcome.failure
     assert outcome.responses == {}
 
 
-def test_an_engine_that_says_nothing_is_an_engine_failure():
-    from deadzone_disk.programs import BuiltinEngine, FioEngine
-
-    class Nothing:
-        stdout, stderr, exit_code = "", "Killed", 137
-
-    for engine in (BuiltinEngine(), FioEngine()):
-        with pytest.raises(EngineFailure, match="without a result"):
-            engine.account(None, Nothing())
+@pytest.mark.parametrize("engine", [BuiltinEngine, FioEngine])
+def test_an_engine_that_says_nothing_is_an_engine_failure(engine):
+    nothing = SimpleNamespace(stdout="", stderr="Killed", exit_code=137)
+    with pytest.raises(EngineFailure, match="without a result"):
+        engine().account(None, nothing)
 
 
 def test_the_disk_is_called_what_it_is(disk):

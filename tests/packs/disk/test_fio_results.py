@@ -1,7 +1,7 @@
 """fio's JSON as trials, and a fit to them."""
 
 import pytest
-from store.imports.samples import changed, imported, sample
+from store.imports.samples import changed, imported, sample, written
 
 from deadzone.analysis.phases.fit import fit_phases
 from deadzone.errors import FormatError
@@ -10,23 +10,18 @@ from deadzone.store.imports.registry import reader_of
 SIZES = [sample(f"fio_seqw_direct_{size}.json") for size in ("4k", "64k", "1m")]
 
 
+UNITS = {
+    "block_size": 4096, "size_bytes": 2**27, "iodepth": 4, "wall_s": 1.657,
+    "latency_p50_ms": 0.086528, "latency_p99_ms": 2.932736, "latency_max_ms": 24.005466,
+    "throughput_bytes_s": 81000439.0, "iops": 19775.497888, "transferred_bytes": 2**27,
+    "tool": "fio-3.33", "operation": "write", "status": "ok", "direct": True,
+}  # fmt: skip
+"""fio: bs=4k, 1657 ms, 86528 ns, 81000439 B/s."""
+
+
 def test_units_are_ours():
-    """fio: bs=4k, 1657 ms, 86528 ns, 81000439 B/s."""
     row = imported("fio", SIZES[0]).iloc[0]
-    assert (row["block_size"], row["size_bytes"], row["iodepth"]) == (4096, 2**27, 4)
-    assert (row["wall_s"], row["latency_p50_ms"]) == (1.657, 0.086528)
-    assert row["latency_p99_ms"] == 2.932736 and row["latency_max_ms"] == 24.005466
-    assert (row["throughput_bytes_s"], row["iops"], row["transferred_bytes"]) == (
-        81000439.0,
-        19775.497888,
-        2**27,
-    )
-    assert (row["tool"], row["operation"], row["status"], bool(row["direct"])) == (
-        "fio-3.33",
-        "write",
-        "ok",
-        True,
-    )
+    assert {name: row[name] for name in UNITS} == UNITS
     assert row["sys_s"] == pytest.approx(0.33031401 * 1.656)
 
 
@@ -89,27 +84,21 @@ def test_a_job_that_failed_is_a_failed_trial(tmp_path):
 
 
 def test_warnings_that_fio_prints_before_its_document_are_skipped(tmp_path):
-    path = tmp_path / "f.json"
-    path.write_text("fio: posix_fallocate fails: Not supported\n" + SIZES[0].read_text())
-    assert len(imported("fio", path)) == 1
+    text = "fio: posix_fallocate fails: Not supported\n" + SIZES[0].read_text()
+    assert len(imported("fio", written(tmp_path, text, "f.json"))) == 1
 
 
 def test_old_versions_and_idle_jobs_are_refused(tmp_path):
-    def old(document):
+    def old(side):
         for key in ("clat_ns", "lat_ns", "slat_ns"):
-            del document["jobs"][0]["write"][key]
+            del side[key]
 
-    with pytest.raises(FormatError, match="fio 3"):
-        imported("fio", changed(tmp_path, "fio_seqw_direct_4k.json", old))
-    with pytest.raises(FormatError, match="read or wrote"):
-        imported(
-            "fio",
-            changed(
-                tmp_path,
-                "fio_seqw_direct_4k.json",
-                lambda d: d["jobs"][0]["write"].update(total_ios=0),
-            ),
+    for change, said in ((old, "fio 3"), (lambda side: side.update(total_ios=0), "read or wrote")):
+        path = changed(
+            tmp_path, "fio_seqw_direct_4k.json", lambda d, by=change: by(d["jobs"][0]["write"])
         )
+        with pytest.raises(FormatError, match=said):
+            imported("fio", path)
 
 
 JOB = (
@@ -120,18 +109,13 @@ JOB = (
 
 
 def read(tmp_path, text):
-    path = tmp_path / "fio.json"
-    path.write_text(text)
-    return reader_of("fio")(path)
+    return reader_of("fio")(written(tmp_path, text, "fio.json"))
 
 
 def test_several_documents_are_read_and_the_last_of_a_job_is_final(tmp_path):
     results = read(tmp_path, JOB + JOB + JOB.replace('"j"', '"k"'))
-    assert [(row["job"], row["final"]) for row in results.rows] == [
-        ("j", False),
-        ("j", True),
-        ("k", True),
-    ]
+    final = [(row["job"], row["final"]) for row in results.rows]
+    assert final == [("j", False), ("j", True), ("k", True)]
     assert "holds 3 documents (--status-interval?)" in results.remarks[0]
 
 

@@ -12,15 +12,10 @@ MIB = 2**20
 
 
 def study(factors=None, attempts=1, design=None, **workload):
+    own = {"kind": "disk", "folder": "area", "file_size": "16MiB", "max_written_bytes": "256MiB"}
     document = {
         "study": "disk",
-        "workload": {
-            "kind": "disk",
-            "folder": "area",
-            "file_size": "16MiB",
-            "max_written_bytes": "256MiB",
-            **workload,
-        },
+        "workload": {**own, **workload},
         "factors": factors or {"block_size": ["4KiB", 65536]},
         "design": {"replicates": 2, "warmup": 0, **(design or {})},
         "trust": {"max_attempts": attempts},
@@ -37,13 +32,9 @@ def warning(one):
 
 
 def test_block_sizes_in_words_become_numbers():
-    resolved = resolved_disk(study())
-    assert [t.levels["block_size"] for t in treatments(resolved)] == [4096, 65536]
-    listed = study(
-        design={"kind": "list", "treatments": [{"block_size": "1MiB"}, {"block_size": 512}]},
-        factors={},
-    )
-    assert [t.levels["block_size"] for t in treatments(resolved_disk(listed))] == [MIB, 512]
+    listed = {"kind": "list", "treatments": [{"block_size": "1MiB"}, {"block_size": 512}]}
+    for asked, sizes in ((study(), [4096, 65536]), (study({}, design=listed), [MIB, 512])):
+        assert [one.levels["block_size"] for one in treatments(resolved_disk(asked))] == sizes
     with pytest.raises(StudyError, match=r"factors\.block_size\[0\] is '4k'"):
         resolved_disk(study({"block_size": ["4k", 512]}))
 
@@ -69,68 +60,52 @@ def test_first_writes_need_no_file_filled_and_jobs_one_each():
     assert budget(resolved_disk(study(factors, block_size=4096))).filled_bytes == 4 * 16 * MIB
 
 
-def test_more_than_the_bound_is_asked_for_not_done():
-    with pytest.raises(
-        StudyError, match=r"is 256 MiB, and this study may write 416 MiB: 4 attempts"
-    ):
-        resolved_disk(study(trial_bytes="100MiB"))
-    assert (
-        resolved_disk(study(trial_bytes="100MiB", max_written_bytes="1GiB")).workload.trial_bytes
-        == 100 * MIB
-    )
-    with pytest.raises(StudyError, match="and 512 MiB to fill the files"):
-        resolved_disk(study(file_size="512MiB"))
-    with pytest.raises(StudyError, match="less than one block of 64 KiB"):
-        resolved_disk(study(max_written_bytes=16 * MIB + 4096))
+@pytest.mark.parametrize(
+    ("keys", "said"),
+    [
+        ({"trial_bytes": "100MiB"}, r"is 256 MiB, and this study may write 416 MiB: 4 attempts"),
+        ({"file_size": "512MiB"}, "and 512 MiB to fill the files"),
+        ({"max_written_bytes": 16 * MIB + 4096}, "less than one block of 64 KiB"),
+        ({"factors": {"block_size": ["32MiB"]}}, "is 16 MiB, smaller than a block of 32 MiB"),
+        ({"engine": "dd"}, r"workload\.engine is dd, .* builtin makes one call"),
+    ],
+)
+def test_more_than_the_bound_and_what_cannot_be_is_refused(keys, said):
+    with pytest.raises(StudyError, match=said):
+        resolved_disk(study(**keys))
+
+
+def test_what_is_asked_for_within_the_bound_is_done():
+    resolved = resolved_disk(study(trial_bytes="100MiB", max_written_bytes="1GiB"))
+    assert resolved.workload.trial_bytes == 100 * MIB
 
 
 def test_a_person_is_told_beforehand():
-    said = warning(resolved_disk(study(attempts=3)))
-    assert (
-        said
-        == "disk writes at most 256 MiB to area, 20 MiB a trial that writes (bound: 256 MiB), and "
-        "removes it."
-    )
+    most = "disk writes at most 256 MiB to area, 20 MiB a trial that writes (bound: 256 MiB), and "
+    assert warning(resolved_disk(study(attempts=3))) == f"{most}removes it."
     command = Study.model_validate(
         {"study": "c", "workload": {"kind": "command", "argv": ["true"]}, "factors": {"n": [1]}}
     )
     assert warning(command) == "" and resolved_disk(command) is command
 
 
-def test_a_file_smaller_than_a_block_is_refused():
-    with pytest.raises(StudyError, match="is 16 MiB, smaller than a block of 32 MiB"):
-        resolved_disk(study({"block_size": ["32MiB"]}))
-
-
 @pytest.mark.parametrize(
     ("factors", "said"),
-    [
-        (
-            {"queue_depth": [0]},
-            "factors.queue_depth: '0' cannot be used: input should be greater than or equal to 1",
-        ),
-        (
-            {"operation": ["write"]},
-            "factors.operation: 'write' cannot be used: input should be 'read', 'first_write'",
-        ),
-        ({"direct": ["maybe"]}, "factors.direct: 'maybe' cannot be used"),
-        ({"jobs": [1.5]}, "factors.jobs: '1.5' cannot be used"),
-    ],
-)
+    [({"queue_depth": [0]},
+      "factors.queue_depth: '0' cannot be used: input should be greater than or equal to 1"),
+     ({"operation": ["write"]},
+      "factors.operation: 'write' cannot be used: input should be 'read', 'first_write'"),
+     ({"direct": ["maybe"]}, "factors.direct: 'maybe' cannot be used"),
+     ({"jobs": [1.5]}, "factors.jobs: '1.5' cannot be used")],
+)  # fmt: skip
 def test_a_level_that_makes_no_sense_is_named(factors, said):
     with pytest.raises(StudyError) as error:
         resolved_disk(study(factors))
     assert said in str(error.value)
 
 
-def test_dd_is_refused_with_what_does_the_same():
-    with pytest.raises(StudyError, match=r"workload\.engine is dd, .* builtin makes one call"):
-        resolved_disk(study({"block_size": [4096]}, engine="dd"))
-
-
 def test_levels_take_the_place_of_the_workloads_settings():
     workload = DiskWorkloadSpec(folder="x", direct=True)
-    assert (
-        settings_of(workload, {"direct": "off", "block_size": 512, "cpu_limit": 1}).direct is False
-    )
+    off = settings_of(workload, {"direct": "off", "block_size": 512, "cpu_limit": 1})
+    assert off.direct is False
     assert settings_of(workload, {"direct": 1}).direct is True

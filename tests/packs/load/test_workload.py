@@ -220,21 +220,17 @@ def test_a_server_that_is_not_there_stops_the_sweep_after_three_trials(write_stu
 
 @pytest.mark.parametrize(
     ("keys", "words"),
-    [
-        ({"workload": {"rate": None}, "factors": {"pool_size": [1]}}, "workload.rate is missing"),
-        ({"factors": {"rate": [5, "none"]}}, "a number above zero"),
-        ({"factors": {"rate": [0]}}, "a number above zero"),
-        ({"factors": {"rate": [5]}, "workload": {"body": "{nothing}"}}, "nothing"),
-        ({"factors": {"rate": [5], "speed": [1]}}, "changes nothing"),
-        ({"factors": {"rate": [5]}, "workload": {"protocol": "stomp"}}, "send_to"),
-        (
-            {"factors": {"rate": [5]}, "workload": {"send_to": "/a"}},
-            "which only the protocol stomp knows",
-        ),
-        ({"factors": {"rate": [5]}, "workload": {"driver": "k6"}}, "needs a script"),
-        ({"factors": {"rate": [5]}, "response": {"name": "latency_p98_ms"}}, "latency_p9"),
-    ],
-)
+    [({"workload": {"rate": None}, "factors": {"pool_size": [1]}}, "workload.rate is missing"),
+     ({"factors": {"rate": [5, "none"]}}, "a number above zero"),
+     ({"factors": {"rate": [0]}}, "a number above zero"),
+     ({"factors": {"rate": [5]}, "workload": {"body": "{nothing}"}}, "nothing"),
+     ({"factors": {"rate": [5], "speed": [1]}}, "changes nothing"),
+     ({"factors": {"rate": [5]}, "workload": {"protocol": "stomp"}}, "send_to"),
+     ({"factors": {"rate": [5]}, "workload": {"send_to": "/a"}},
+      "which only the protocol stomp knows"),
+     ({"factors": {"rate": [5]}, "workload": {"driver": "k6"}}, "needs a script"),
+     ({"factors": {"rate": [5]}, "response": {"name": "latency_p98_ms"}}, "latency_p9")],
+)  # fmt: skip
 def test_a_study_that_cannot_be_measured_is_refused_before_anything_starts(
     pools, sweep, keys, words
 ):

@@ -57,11 +57,8 @@ def test_the_best_cell_is_found_confirmed_and_told_with_what_it_gains(whole):
 
 def test_what_each_knob_does_is_told(whole):
     effects = whole[1].effects.set_index("knob")
-    assert (
-        {"workers", "codec", "sync"}
-        >= {*effects.index[effects["verdict"] == "live"]}
-        >= {"workers"}
-    )
+    live = {*effects.index[effects["verdict"] == "live"]}
+    assert {"workers", "codec", "sync"} >= live >= {"workers"}
     assert not effects.loc[["buffer_kb", "log"], "verdict"].eq("live").any()
     assert effects.loc["workers", ["from", "to"]].tolist() == [1, 8]
     assert effects.loc["sync", "low"] < 1.2 < effects.loc["sync", "high"]
@@ -160,14 +157,13 @@ def test_what_leaves_nothing_to_search_is_refused_with_its_key(how, words):
 def test_a_baseline_that_fails_and_a_response_that_fails_stop_the_search():
     trials, _ = searched(until="search")
     at = (trials[[*BASELINE]] == pd.Series(BASELINE)).all(axis=1)
-    with pytest.raises(
-        PhaseError, match=r"The baseline, workers = 1, .*fails or is not trusted in all of its 3"
+    failing = r"The baseline, workers = 1, .*fails or is not trusted in all of its 3"
+    for table, said in (
+        (trials.assign(wall_s=trials["wall_s"].where(~at)), failing),
+        (trials.assign(trusted=at), "trials failed or are not trusted"),
     ):
-        dz.search(
-            trials.assign(wall_s=trials["wall_s"].where(~at)), FACTORS, "wall_s", baseline=BASELINE
-        )
-    with pytest.raises(PhaseError, match="trials failed or are not trusted"):
-        dz.search(trials.assign(trusted=at), FACTORS, "wall_s", baseline=BASELINE)
+        with pytest.raises(PhaseError, match=said):
+            dz.search(table, FACTORS, "wall_s", baseline=BASELINE)
 
 
 def test_a_table_of_other_cells_is_refused():

@@ -73,9 +73,8 @@ def engine(tmp_path_factory):
 
 
 def containers(engine):
-    return ask(
-        engine, "ps", "--all", "--filter", "name=deadzone-", "--format", "{{.Names}}"
-    ).stdout.split()
+    which = ("--all", "--filter", "name=deadzone-", "--format", "{{.Names}}")
+    return ask(engine, "ps", *which).stdout.split()
 
 
 @pytest.mark.alone("it measures CPU time under a limit")
@@ -103,16 +102,11 @@ def test_a_service_in_a_container_is_limited_asked_counted_and_removed(engine, t
 
 
 def test_one_that_ends_at_once_is_not_ready_and_gone(engine, tmp_path):
+    ends = ServiceSpec(argv=("/bin/sh", "-c", "echo no {port}; exit 3"))
+    said = r"ended with exit code 3; the end of its log .*: no \d+"
     with ContainerTarget(ContainerTargetSpec(kind="container", image=IMAGE)) as host:
-        service = Service(
-            ServiceSpec(argv=("/bin/sh", "-c", "echo no {port}; exit 3")),
-            host,
-            tmp_path,
-            logs=tmp_path,
-        )
-        with pytest.raises(
-            ServiceError, match=r"ended with exit code 3; the end of its log .*: no \d+"
-        ):
+        service = Service(ends, host, tmp_path, logs=tmp_path)
+        with pytest.raises(ServiceError, match=said):
             service.ready(Treatment({}))
         assert containers(engine) == []
 
@@ -139,14 +133,10 @@ def test_an_image_that_is_missing_is_told(engine):
 
 @pytest.mark.parametrize(
     ("programs", "words"),
-    [
-        ({}, "docker is not installed; podman is not installed"),
-        (
-            {"docker": "echo 'Cannot connect to the Docker daemon' >&2; exit 1"},
-            "docker does not work: Cannot connect",
-        ),
-    ],
-)
+    [({}, "docker is not installed; podman is not installed"),
+     ({"docker": "echo 'Cannot connect to the Docker daemon' >&2; exit 1"},
+      "docker does not work: Cannot connect")],
+)  # fmt: skip
 def test_without_an_engine_the_reason_and_the_remedy_are_told(
     tmp_path, monkeypatch, programs, words
 ):
@@ -163,10 +153,8 @@ def test_without_an_engine_the_reason_and_the_remedy_are_told(
 
 
 def test_the_daemon_that_is_not_there_is_told_by_the_real_docker():
-    if (
-        not shutil.which("docker")
-        or subprocess.run(("docker", "ps"), capture_output=True).returncode == 0
-    ):
+    docker = shutil.which("docker")
+    if not docker or not subprocess.run((docker, "ps"), capture_output=True).returncode:
         pytest.skip("docker is missing here, or works")
     with pytest.raises(TargetError, match="docker does not work"):
         find_engine("docker")

@@ -77,18 +77,16 @@ def echo():
 @pytest.fixture
 def misbehaving():
     """The address of a server that fails as it is told to."""
-    started = []
+    with contextlib.ExitStack() as stack:
 
-    def start(fault):
-        port = free_port("127.0.0.1")
-        started.append(subprocess.Popen((sys.executable, "-S", str(MISBEHAVING), str(port), fault)))
-        await_port(port)
-        return f"http://127.0.0.1:{port}"
+        def start(fault):
+            port = free_port("127.0.0.1")
+            argv = (sys.executable, "-S", str(MISBEHAVING), str(port), fault)
+            stack.callback(stack.enter_context(subprocess.Popen(argv)).kill)
+            await_port(port)
+            return f"http://127.0.0.1:{port}"
 
-    yield start
-    for process in started:
-        process.kill()
-        process.wait()
+        yield start
 
 
 @pytest.fixture
@@ -154,16 +152,15 @@ def test_a_form_carries_texts_and_files_as_a_browser_does(echo, request_once, tm
 
 def test_json_headers_and_method_carry_the_levels(echo, request_once, monkeypatch):
     monkeypatch.setenv("API_TOKEN", "Bearer 123")
-    outcome, said = request_once(
-        f"{echo}/jobs?n={{threads}}",
-        {"threads": 2},
-        json_body={"threads": "{threads}", "nested": [1, {"x": "{{}}"}]},
-        method="PUT",
-        headers={"X-Run": "run {threads}"},
-        headers_from_env={"Authorization": "API_TOKEN"},
-        responses={"frames": {"json_path": "frames"}},
-    )
-    told = json.loads(said)
+    body = {"threads": "{threads}", "nested": [1, {"x": "{{}}"}]}
+    heads = {
+        "headers": {"X-Run": "run {threads}"},
+        "headers_from_env": {"Authorization": "API_TOKEN"},
+    }
+    read = {"responses": {"frames": {"json_path": "frames"}}}
+    address = f"{echo}/jobs?n={{threads}}"
+    asked = request_once(address, {"threads": 2}, json_body=body, method="PUT", **heads, **read)
+    outcome, told = asked[0], json.loads(asked[1])
     assert told["method"] == "PUT"
     assert json.loads(told["text"]) == {"threads": "2", "nested": [1, {"x": "{}"}]}
     assert told["headers"]["content-type"] == "application/json"
@@ -173,26 +170,18 @@ def test_json_headers_and_method_carry_the_levels(echo, request_once, monkeypatc
 
 @pytest.mark.parametrize(
     ("fault", "keys", "words"),
-    [
-        ("error", {}, "wrong status: 503 where 200 is expected; the body begins: busy"),
-        ("short", {}, "body too short: "),
-        ("none", {"answer": {"min_bytes": 100}}, "body too short: 6 bytes where 100 are expected"),
-        (
-            "none",
-            {"answer": {"regex": "^done"}},
-            "wrong body: it does not match '^done'; it begins: ready",
-        ),
-        ("none", {"answer": {"json_path": "frames"}}, "wrong body: there is nothing at 'frames'"),
-        (
-            "none",
-            {"responses": {"frames": {"regex": r"(\d+)"}}},
-            "holds no number for the response frames",
-        ),
-        ("silent", {}, "connection closed before the answer was complete"),
-        ("reset", {"body_file": "big"}, "connection closed in the middle of the upload, after "),
-        ("hang", {"timeout_s": 0.3}, "time-out: "),
-    ],
-)
+    [("error", {}, "wrong status: 503 where 200 is expected; the body begins: busy"),
+     ("short", {}, "body too short: "),
+     ("none", {"answer": {"min_bytes": 100}}, "body too short: 6 bytes where 100 are expected"),
+     ("none", {"answer": {"regex": "^done"}},
+      "wrong body: it does not match '^done'; it begins: ready"),
+     ("none", {"answer": {"json_path": "frames"}}, "wrong body: there is nothing at 'frames'"),
+     ("none", {"responses": {"frames": {"regex": r"(\d+)"}}},
+      "holds no number for the response frames"),
+     ("silent", {}, "connection closed before the answer was complete"),
+     ("reset", {"body_file": "big"}, "connection closed in the middle of the upload, after "),
+     ("hang", {"timeout_s": 0.3}, "time-out: ")],
+)  # fmt: skip
 def test_a_fast_error_is_no_fast_success(misbehaving, request_once, tmp_path, fault, keys, words):
     (tmp_path / "big").write_bytes(b"x" * 20_000_000)
     outcome, _ = request_once(f"{misbehaving(fault)}/", **keys)
@@ -284,15 +273,10 @@ def test_placeholders_are_factors_the_service_or_files(tmp_path):
 
 @pytest.mark.parametrize(
     ("keys", "words"),
-    [
-        ({"body_file": "gone"}, "gone, is missing"),
-        ({"url": "ftp://127.0.0.1/"}, "no address of http or https"),
-        (
-            {"headers_from_env": {"Authorization": "NOT_SET_ANYWHERE"}},
-            "NOT_SET_ANYWHERE is not set",
-        ),
-    ],
-)
+    [({"body_file": "gone"}, "gone, is missing"),
+     ({"url": "ftp://127.0.0.1/"}, "no address of http or https"),
+     ({"headers_from_env": {"Authorization": "NOT_SET_ANYWHERE"}}, "NOT_SET_ANYWHERE is not set")],
+)  # fmt: skip
 def test_what_is_missing_is_told_before_anything_is_sent(request_once, keys, words):
     with pytest.raises(WorkloadError, match=words):
         request_once(**{"url": "http://127.0.0.1:9/", **keys})

@@ -154,16 +154,13 @@ def test_an_unknown_user_is_named_with_the_nearest():
 
 
 def test_a_copy_of_the_data_is_fresh_and_goes_away(tmp_path):
-    prepared = tmp_path / "prepared"
+    prepared, nowhere = tmp_path / "prepared", Path("nowhere")
     prepared.mkdir()
     (prepared / "file").write_text("prepared")
     data = Data(DataSpec(folder="prepared"), tmp_path)
-    copy = data.ready(Path("nowhere"), None)
-    (copy / "file").write_text("changed")
-    assert (data.ready(Path("nowhere"), None) / "file").read_text() == "prepared"
+    (data.ready(nowhere, None) / "file").write_text("changed")
+    assert (data.ready(nowhere, None) / "file").read_text() == "prepared"
     data.remove()
     assert [path.name for path in tmp_path.iterdir()] == ["prepared"]
-    assert (
-        Data(DataSpec(folder="prepared", fresh="reuse"), tmp_path).ready(Path("nowhere"), None)
-        == prepared
-    )
+    reused = Data(DataSpec(folder="prepared", fresh="reuse"), tmp_path)
+    assert reused.ready(nowhere, None) == prepared

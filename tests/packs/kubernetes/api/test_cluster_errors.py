@@ -33,21 +33,15 @@ def error(status: int, message: str) -> ApiException:
 
 @pytest.mark.parametrize(
     ("status", "message", "kind", "words"),
-    [
-        (401, "Unauthorized", CredentialsError, "no longer accepts the credentials"),
-        (
-            403,
-            FORBIDDEN,
-            MissingVerbError,
-            "lacks the verb 'patch' for pods/resize in the namespace a",
-        ),
-        (403, QUOTA, RefusedError, "exceeded quota: small"),
-        (404, 'pods "w" not found', AbsentError, "does not exist"),
-        (409, "the object has been modified", ConflictError, "changed meanwhile"),
-        (422, "Pod is invalid: spec", RefusedError, "Pod is invalid: spec"),
-        (500, "etcd is away", ClusterError, "etcd is away (HTTP 500)"),
-    ],
-)
+    [(401, "Unauthorized", CredentialsError, "no longer accepts the credentials"),
+     (403, FORBIDDEN, MissingVerbError,
+      "lacks the verb 'patch' for pods/resize in the namespace a"),
+     (403, QUOTA, RefusedError, "exceeded quota: small"),
+     (404, 'pods "w" not found', AbsentError, "does not exist"),
+     (409, "the object has been modified", ConflictError, "changed meanwhile"),
+     (422, "Pod is invalid: spec", RefusedError, "Pod is invalid: spec"),
+     (500, "etcd is away", ClusterError, "etcd is away (HTTP 500)")],
+)  # fmt: skip
 def test_each_refusal_is_a_sentence_of_its_kind(status, message, kind, words):
     found = translated(error(status, message), "change a thing")
     assert type(found) is kind

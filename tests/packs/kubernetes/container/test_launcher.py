@@ -165,8 +165,8 @@ def test_stop_ends_trials_and_nothing_else(launcher):
 
 def test_a_missing_program_or_folder_is_told(launcher):
     assert "there is no program nosuch" in act(launcher(*trial("a", "nosuch"))).stdout
-    nowhere = act(launcher(*trial("b", "true", cwd="/no/such"))).stdout
-    assert "there is no folder /no/such" in nowhere
+    nowhere = act(launcher(*trial("b", "true", cwd="/no/such")))
+    assert "there is no folder /no/such" in nowhere.stdout
 
 
 def test_the_probe_tells_of_the_node(launcher):

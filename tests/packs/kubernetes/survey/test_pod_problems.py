@@ -69,7 +69,6 @@ def test_the_end_of_a_stream_tells_how_the_command_ended():
     assert _exit_code(SPOT, EXIT_3) == 3
     with pytest.raises(StreamBrokenError):
         _exit_code(SPOT, "")
+    missing = "'exec: \"sh\": executable file not found in $PATH'"
     with pytest.raises(NoProgramError):
-        _exit_code(
-            SPOT, "status: Failure\nmessage: 'exec: \"sh\": executable file not found in $PATH'"
-        )
+        _exit_code(SPOT, f"status: Failure\nmessage: {missing}")

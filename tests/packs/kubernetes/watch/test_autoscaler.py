@@ -44,10 +44,8 @@ class Recorded:
 
 
 def names(cluster, note=lambda sentence: None):
-    return [
-        f"{one.kind.name} {one.name}"
-        for one in autoscaler.at_work(replace(API, cluster=cluster), note)
-    ]
+    found = autoscaler.at_work(replace(API, cluster=cluster), note)
+    return [f"{one.kind.name} {one.name}" for one in found]
 
 
 @pytest.mark.parametrize(

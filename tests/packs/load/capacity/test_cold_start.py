@@ -12,20 +12,11 @@ from deadzone_load.capacity.cold_start import cold_starts
 def histograms(seconds: dict[int, dict[int, float]]) -> pd.DataFrame:
     """Slices of a second, from the typical latency [ms] by trial and second."""
     rng = np.random.default_rng(2)
-    rows = [
-        (
-            "run",
-            trial,
-            1,
-            "latency_us",
-            float(t),
-            1.0,
-            200,
-            encoded(1e3 * ms * np.exp(0.1 * rng.standard_normal(200))),
-        )
-        for trial, course in seconds.items()
-        for t, ms in course.items()
-    ]
+    rows = []
+    for trial, course in seconds.items():
+        for t, ms in course.items():
+            drawn = encoded(1e3 * ms * np.exp(0.1 * rng.standard_normal(200)))
+            rows.append(("run", trial, 1, "latency_us", float(t), 1.0, 200, drawn))
     names = ["run_id", "trial", "attempt", "metric", "t_s", "duration_s", "count", "histogram"]
     return pd.DataFrame(rows, columns=names)
 

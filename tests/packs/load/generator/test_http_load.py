@@ -93,12 +93,9 @@ def test_requests_without_an_answer_count_with_the_time_they_waited(http_server,
 
 
 def test_requests_that_found_no_free_connection_are_dropped_and_counted(http_server, generate):
-    told = generate(
-        http_server("silent"), rate=100, duration_s=0.5, timeout_s=5, drain_s=0.2, connections=10
-    )
-    assert told.responses["dropped"] == 40
-    assert told.responses["unfinished"] == 10
-    assert told.responses["errors"] == 50
+    waiting = {"timeout_s": 5, "drain_s": 0.2, "connections": 10}
+    told = generate(http_server("silent"), rate=100, duration_s=0.5, **waiting).responses
+    assert (told["dropped"], told["unfinished"], told["errors"]) == (40, 10, 50)
 
 
 @pytest.mark.alone("it measures when requests are sent and answered")

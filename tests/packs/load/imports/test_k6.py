@@ -3,9 +3,8 @@
 import gzip
 import json
 
-import pandas as pd
 import pytest
-from store.imports.samples import changed, imported, sample
+from store.imports.samples import changed, imported, sample, written
 
 from deadzone.errors import FormatError
 
@@ -19,6 +18,7 @@ def test_the_summary_is_one_trial():
     assert row["latency_p99_ms"] == 955.9955694699999 and row["latency_max_ms"] == 1005.152916
     assert row["wall_s"] == pytest.approx(3868 / 190.31024431970766)
     assert (row["transferred_bytes"], row["sent_bytes"]) == (498972, 270760)
+    assert row["dropped"] == 133 and "dropped 133 of 4,001 iterations" in row["note"]
 
 
 def test_in_a_summary_export_true_means_crossed(tmp_path):
@@ -33,35 +33,19 @@ def test_in_a_summary_export_true_means_crossed(tmp_path):
 
 
 def test_for_handle_summary_ok_means_kept(tmp_path):
-    document = {
-        "state": {"testRunDurationMs": 20000.0},
-        "metrics": {
-            "http_req_duration": {
-                "type": "trend",
-                "contains": "time",
-                "values": {"avg": 5.0, "med": 4.0, "p(99.9)": 9.0},
-                "thresholds": {"avg<40": {"ok": True}, "max<1": {"ok": False}},
-            },
-            "http_reqs": {
-                "type": "counter",
-                "contains": "default",
-                "values": {"count": 100, "rate": 5.0},
-            },
-            "queue": {"type": "trend", "contains": "time", "values": {"avg": 2.0}},
-        },
+    trend, counter = {"type": "trend", "contains": "time"}, {"type": "counter"}
+    crossed = {"avg<40": {"ok": True}, "max<1": {"ok": False}}
+    measured = {"avg": 5.0, "med": 4.0, "p(99.9)": 9.0}
+    metrics = {
+        "http_req_duration": {**trend, "values": measured, "thresholds": crossed},
+        "http_reqs": {**counter, "contains": "default", "values": {"count": 100, "rate": 5.0}},
+        "queue": {**trend, "values": {"avg": 2.0}},
     }
-    path = tmp_path / "s.json"
-    path.write_text(json.dumps(document))
-    row = imported("k6", path).iloc[0]
+    document = {"state": {"testRunDurationMs": 20000.0}, "metrics": metrics}
+    row = imported("k6", written(tmp_path, json.dumps(document), "s.json")).iloc[0]
     assert (row["thresholds_crossed"], row["wall_s"], row["latency_p99_9_ms"]) == (1, 20.0, 9.0)
     assert row["queue_mean_ms"] == 2.0
     assert "max<1" in row["note"] and "avg<40" not in row["note"]
-
-
-def test_dropped_iterations_are_read_and_said():
-    row = imported("k6", sample(SUMMARY)).iloc[0]
-    assert row["dropped"] == 133
-    assert "dropped 133 of 4,001 iterations" in row["note"]
 
 
 def test_passes_of_http_req_failed_are_the_failures(tmp_path):
@@ -101,12 +85,9 @@ def test_a_stream_of_points_is_refused_with_the_way_out(tmp_path, line):
         imported("k6", path)
 
 
-def test_what_k6_prints_on_the_screen_is_refused_with_the_way_out():
-    with pytest.raises(FormatError, match="--summary-export"):
-        imported("k6", sample("k6_stdout.txt"))
-
-
-def test_a_json_of_something_else_is_refused():
-    with pytest.raises(FormatError, match="k6"):
-        imported("k6", sample("oha_q200.json"))
-    assert pd.notna(imported("oha", sample("oha_q200.json"))["wall_s"][0])
+@pytest.mark.parametrize(
+    ("name", "said"), [("k6_stdout.txt", "--summary-export"), ("oha_q200.json", "k6")]
+)
+def test_what_is_printed_and_a_json_of_something_else_are_refused(name, said):
+    with pytest.raises(FormatError, match=said):
+        imported("k6", sample(name))

@@ -1,7 +1,7 @@
 """Locust's statistics, rounded percentiles and all."""
 
 import pytest
-from store.imports.samples import changed, imported, sample
+from store.imports.samples import changed, imported, sample, written
 
 from deadzone.errors import FormatError
 
@@ -14,19 +14,14 @@ def test_an_endpoint_is_a_row_and_the_total_is_left_out():
     assert row["achieved_rate"] == 193.71324866297866
     assert (row["latency_p50_ms"], row["latency_p90_ms"], row["latency_p99_ms"]) == (4, 16, 1000)
     assert row["latency_max_ms"] == 1005.7368719999431
-    assert "Aggregated" in row["note"]
+    for said in ("Aggregated", "rounded", "coordinated omission"):
+        assert said in row["note"]
 
 
 def test_the_total_alone_is_a_row(tmp_path):
     header, _, total = sample("locust_stats.csv").read_text().splitlines()
-    path = tmp_path / "total_stats.csv"
-    path.write_text(f"{header}\n{total}\n")
+    path = written(tmp_path, f"{header}\n{total}\n", "total_stats.csv")
     assert imported("locust", path)["endpoint"].tolist() == ["Aggregated"]
-
-
-def test_rounding_and_the_closed_loop_are_said():
-    note = imported("locust", sample("locust_stats.csv"))["note"][0]
-    assert "rounded" in note and "coordinated omission" in note
 
 
 def test_percentiles_of_the_json_are_counted_out():
@@ -37,11 +32,19 @@ def test_percentiles_of_the_json_are_counted_out():
     assert row["achieved_rate"] == pytest.approx(1000 / (1795238952.6895726 - 1795238948.1972039))
 
 
-def test_the_empty_list_that_json_file_writes_is_explained(tmp_path):
-    path = tmp_path / "locust.json"
-    path.write_text("[]")
-    with pytest.raises(FormatError, match="standard output"):
-        imported("locust", path)
+OLD = '"Method","Name","# requests","# failures","Median response time"\n"GET","/",10,0,5\n'
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "said"),
+    [
+        ("locust.json", "[]", "standard output"),  # what --json-file writes
+        ("old_stats.csv", OLD, r"Locust 1\.0 or later, written with"),
+    ],
+)
+def test_an_empty_list_and_an_older_locust_are_refused(tmp_path, name, text, said):
+    with pytest.raises(FormatError, match=said):
+        imported("locust", written(tmp_path, text, name))
 
 
 @pytest.mark.parametrize("name", ["locust_stats_history.csv", "locust_failures.csv"])
@@ -51,19 +54,9 @@ def test_the_other_files_are_refused_with_the_right_one(name):
 
 
 def test_an_endpoint_without_requests_has_no_figures(tmp_path):
-    def idle(entries):
-        entries[0].update(
-            num_requests=0, response_times={}, total_response_time=0, min_response_time=None
-        )
-
-    row = imported("locust", changed(tmp_path, "locust_json.json", idle)).iloc[0]
-    assert row["requests"] == 0 and "latency_p50_ms" not in row
-
-
-def test_an_older_locust_is_refused_by_its_version(tmp_path):
-    path = tmp_path / "old_stats.csv"
-    path.write_text(
-        '"Method","Name","# requests","# failures","Median response time"\n"GET","/",10,0,5\n'
+    nothing = {"num_requests": 0, "response_times": {}, "total_response_time": 0}
+    path = changed(
+        tmp_path, "locust_json.json", lambda d: d[0].update(nothing, min_response_time=None)
     )
-    with pytest.raises(FormatError, match=r"Locust 1\.0 or later, written with"):
-        imported("locust", path)
+    row = imported("locust", path).iloc[0]
+    assert row["requests"] == 0 and "latency_p50_ms" not in row

@@ -33,7 +33,7 @@ def others(*names):
 
 @pytest.mark.parametrize("cause", PLANTED)
 def test_the_planted_cause_is_confirmed_and_the_others_are_excluded(cause):
-    result = deadzone.attribute(trials({"slow": PLANTED[cause], "fast": FAST}))
+    result = slowed(PLANTED[cause])
     assert result.confirmed == (cause,)
     assert set(result.named("excluded")) == others(cause)
     row = result.of(cause)
@@ -41,8 +41,13 @@ def test_the_planted_cause_is_confirmed_and_the_others_are_excluded(cause):
     assert result.is_slower and not result.is_same
 
 
+def slowed(planted, **how):
+    """What is found of an environment with a cause planted, beside a fast one."""
+    return deadzone.attribute(trials({"slow": planted, "fast": FAST}, **how))
+
+
 def test_without_a_slowdown_everything_is_excluded_and_nothing_is_explained():
-    result = deadzone.attribute(trials({"a": FAST, "b": FAST}))
+    result = slowed(FAST)
     assert set(result.named("excluded")) == set(HYPOTHESES)
     assert result.is_same and not result.is_slower
     assert "nothing to explain" in result.verdict()
@@ -50,7 +55,7 @@ def test_without_a_slowdown_everything_is_excluded_and_nothing_is_explained():
 
 def test_slow_connecting_and_slow_upload_are_the_network():
     for planted in ({"connect": 0.5}, {"upload": 0.9}):
-        assert deadzone.attribute(trials({"far": planted, "near": FAST})).confirmed == ("network",)
+        assert slowed(planted).confirmed == ("network",)
 
 
 def test_a_slow_upload_is_not_the_networks_where_the_service_was_stopped_meanwhile():
@@ -65,30 +70,28 @@ def test_a_slow_upload_is_not_the_networks_where_the_service_was_stopped_meanwhi
 
 
 def test_a_wait_within_the_service_that_nothing_counts_is_nobodys():
-    result = deadzone.attribute(trials({"slow": {"inside": 0.8}, "fast": FAST}))
+    result = slowed({"inside": 0.8})
     assert result.confirmed == ()
     assert result.largest["part"] == "rest_s"
     assert "not accounted for" in result.verdict()
 
 
 def test_two_causes_are_both_named_with_their_shares():
-    both = {"throttled": 0.8, "limit": 0.25, "outside": 0.4}
-    result = deadzone.attribute(trials({"slow": both, "fast": FAST}, n=10))
+    result = slowed({"throttled": 0.8, "limit": 0.25, "outside": 0.4}, n=10)
     assert set(result.confirmed) == {"cpu_limit", "network"}
     assert result.of("cpu_limit")["share"] == pytest.approx(2 / 3, abs=0.05)
     assert result.of("network")["share"] == pytest.approx(1 / 3, abs=0.05)
 
 
 def test_one_trial_each_decides_nothing_but_what_a_whole_count_bounds():
-    result = deadzone.attribute(trials({"slow": LIMITED, "fast": FAST}, n=1))
+    result = slowed(LIMITED, n=1)
     assert set(result.named("undecided")) == others("client")
     assert set(result.hypotheses["why"]) == {"few", ""}
     assert "with 1 trial in an environment no test can show anything" in result.evidence("disk")
 
 
 def test_where_trials_are_too_few_the_verdict_says_how_many_can_prove_it():
-    result = deadzone.attribute(trials({"slow": LIMITED, "fast": FAST}, n=3))
-    said = str(result.verdict())
+    said = str(slowed(LIMITED, n=3).verdict())
     assert 'the largest part of the slowdown is "stopped by the CPU limit": 100 %' in said
     assert "; 3 trials of an environment cannot prove it, 5 can (-r 5, " in said
 
@@ -99,10 +102,9 @@ def test_the_smallest_limit_that_costs_next_to_nothing_is_the_one_to_set():
     result = deadzone.attribute(trials(planted, n=5))
     assert result.least_limit == "c"
     assert "Set cpu_limit 1: the median there is " in str(result.verdict())
-    slow = deadzone.attribute(trials({"slow": SLOW_DISK, "fast": FAST}))
+    slow = slowed(SLOW_DISK)
     assert slow.least_limit is None and "Set cpu_limit" not in str(slow.verdict())
-    without = deadzone.attribute(trials({"slow": LIMITED, "fast": FAST}))
-    assert "Each CPU limit that was measured costs more than" in str(without.verdict())
+    assert "Each CPU limit that was measured costs more than" in str(slowed(LIMITED).verdict())
 
 
 def test_no_significance_is_no_exclusion():
@@ -125,23 +127,20 @@ def test_no_significance_is_no_exclusion():
     ],
 )
 def test_what_was_not_measured_is_undecided_and_the_report_says_what(gone, name):
-    result = deadzone.attribute(trials({"slow": RELAY, "fast": FAST}, drop=gone))
-    assert result.of(name)["verdict"] == "undecided"
-    assert result.of(name)["why"] == "unmeasured"
+    result = slowed(RELAY, drop=gone)
+    assert (result.of(name)["verdict"], result.of(name)["why"]) == ("undecided", "unmeasured")
     assert say(UNMEASURED[name]) in result.evidence(name)
 
 
 def test_equal_connecting_alone_does_not_exclude_the_network():
-    table = trials({"slow": RELAY, "fast": FAST})[
-        ["environment", "dns_s", "connect_s", "ttfb_s", "total_s", "client_cpu_s"]
-    ]
+    known = ["environment", "dns_s", "connect_s", "ttfb_s", "total_s", "client_cpu_s"]
+    table = trials({"slow": RELAY, "fast": FAST})[known]
     assert deadzone.attribute(table).of("network")["verdict"] == "undecided"
 
 
 def test_a_wait_that_the_service_does_not_tell_may_be_the_networks_or_its_own():
-    gone = ["service_s", "service_receive_s"]
     for planted in (RELAY, {"inside": 0.8}):
-        row = deadzone.attribute(trials({"slow": planted, "fast": FAST}, drop=gone)).of("network")
+        row = slowed(planted, drop=["service_s", "service_receive_s"]).of("network")
         assert (row["verdict"], row["why"]) == ("undecided", "outside")
 
 
@@ -192,16 +191,11 @@ def test_waits_of_the_whole_machine_can_exclude_but_not_confirm():
 
 @given(causes, st.integers(1, 12), st.integers(0, 10_000), st.floats(0.0, 0.6))
 def test_the_parts_always_add_up_to_the_slowdown(cause, n, seed, noise):
-    result = deadzone.attribute(
-        trials({"slow": PLANTED[cause], "fast": FAST}, n=n, seed=seed, noise=noise)
-    )
-    table = result.waterfall
-    assert table["difference_s"].sum() == pytest.approx(result.slowdown["difference_s"], abs=1e-9)
-    assert table["fast_s"].sum() == pytest.approx(result.slowdown["fast_s"], abs=1e-9)
-    assert table["slow_s"].sum() == pytest.approx(result.slowdown["slow_s"], abs=1e-9)
-    assert table["share"].dropna().sum() == pytest.approx(
-        1 if result.slowdown["difference_s"] > 0 else 0
-    )
+    result = slowed(PLANTED[cause], n=n, seed=seed, noise=noise)
+    table, whole = result.waterfall, result.slowdown
+    for name in ("difference_s", "fast_s", "slow_s"):
+        assert table[name].sum() == pytest.approx(whole[name], abs=1e-9)
+    assert table["share"].dropna().sum() == pytest.approx(1 if whole["difference_s"] > 0 else 0)
 
 
 @pytest.mark.night
@@ -239,7 +233,7 @@ def test_errors_in_both_directions_are_rare():
     # a tenth of 0.46 s and 15.5 ms, the margin: neither holds
     planted = {"inside": 0.4, "outside": 0.0637}
     for seed in range(25):
-        result = deadzone.attribute(trials({"slow": planted, "fast": FAST}, seed=seed, noise=0.1))
+        result = slowed(planted, seed=seed, noise=0.1)
         wrong += result.of("network")["verdict"] != "undecided"
         decided += set(result.named("excluded")) >= {"cpu_limit", "disk", "memory"}
     assert wrong <= 3

@@ -18,15 +18,9 @@ def test_throttled_time_is_what_passed_however_many_cpus_counted_it(limit, paral
     """A group that runs on p CPUs at a quota of q is stopped for 1 - q / p of each period, counted
     p times."""
     passed = periods * 0.1 * (1 - limit / parallel)
-    found = cut(
-        limit=limit,
-        throttled_s=passed * parallel,
-        nr_throttled=periods,
-        nr_periods=periods,
-        user_s=limit * periods * 0.1,
-        sys_s=0.0,
-        total_s=periods * 0.1,
-    )
+    counted = {"throttled_s": passed * parallel, "nr_throttled": periods, "nr_periods": periods}
+    used = {"user_s": limit * periods * 0.1, "sys_s": 0.0, "total_s": periods * 0.1}
+    found = cut(limit=limit, **counted, **used)
     assert found[THROTTLED][0] == pytest.approx(passed, abs=1e-9)
 
 

@@ -143,13 +143,9 @@ TRUST = {**NO_DOUBTS, "max_foreign_cpu": 0.15, "max_attempts": 3}
 def test_a_redis_that_is_up_is_recognised_and_no_trial_is_repeated_for_it(
     redis, write_study, sweep
 ):
-    study = write_study(
-        argv=redis_client(redis.port, 60_000, "-P", "{depth}"),
-        factors={"depth": [1, 2, 3]},
-        design={"warmup": 2, "replicates": 1},
-        trust=TRUST,
-    )
-    run = sweep(study)
+    client, factors = redis_client(redis.port, 60_000, "-P", "{depth}"), {"depth": [1, 2, 3]}
+    design = {"warmup": 2, "replicates": 1}
+    run = sweep(write_study(argv=client, factors=factors, design=design, trust=TRUST))
     found = [one for record in run.records() for one in record.get("recognised", ())]
     assert {"name": "redis_server", "port": redis.port} in found
     trials = run.trials()
@@ -163,13 +159,8 @@ def test_a_neighbour_that_works_all_the_time_is_named_and_not_recognised(write_s
     forever = "while :; do :; done & sleep 12; kill $!"
     subprocess.run(["setsid", "--fork", "sh", "-c", forever], check=True)
     time.sleep(0.2)
-    study = write_study(
-        argv=["sleep", "0.3{n}"],
-        factors={"n": [1, 2, 3]},
-        replicates=2,
-        trust={**TRUST, "max_attempts": 1},
-    )
-    run = sweep(study)
+    trust, factors = {**TRUST, "max_attempts": 1}, {"n": [1, 2, 3]}
+    run = sweep(write_study(argv=["sleep", "0.3{n}"], factors=factors, replicates=2, trust=trust))
     assert not any("recognised" in record for record in run.records())
     told = run.trials()["distrust_reason"].dropna()
     assert told.str.contains(r"other processes used .* cores .*: .*sh ").any()

@@ -1,12 +1,14 @@
 """A server that is up is found by its process, port, pid file or group, and where it is not there
 the nearest is named."""
 
+import contextlib
 import os
 
 import pytest
 from needs import needs
 from servers import refusing_port
 
+from deadzone.run.targets.processes import names_of
 from deadzone.study.coresident_specs import CoresidentSpec
 from deadzone_services.coresident.watching import GoneError, roots_of
 
@@ -17,16 +19,15 @@ def test_it_is_found_by_process_port_and_pid_file(redis, tmp_path):
     note = tmp_path / "redis.pid"
     note.write_text(f"{redis.pid}\n")
     assert roots_of(CoresidentSpec(pid_file=str(note))) == (redis.pid,)
+    note.write_text("4194304")
+    with pytest.raises(GoneError, match="has ended"):
+        roots_of(CoresidentSpec(pid_file=str(note)))
 
 
 def test_the_harness_itself_never_belongs(redis):
-    from deadzone.run.targets.processes import names_of
-
-    own = names_of(os.getpid())[0]
-    try:
-        found = roots_of(CoresidentSpec(process=own))
-    except GoneError:
-        found = ()
+    found = ()
+    with contextlib.suppress(GoneError):
+        found = roots_of(CoresidentSpec(process=names_of(os.getpid())[0]))
     assert os.getpid() not in found
 
 
@@ -41,18 +42,11 @@ def test_what_is_not_there_is_said(keys, redis):
 
 
 def test_a_port_that_nobody_listens_on_names_those_that_are(redis):
-    with pytest.raises(
-        GoneError, match=r"nothing is listening there\. Listening ports: "
-    ) as raised:
-        roots_of(CoresidentSpec(port=redis.port + 1 if redis.port < 65535 else redis.port - 1))
+    near = redis.port + 1 if redis.port < 65535 else redis.port - 1
+    said = r"nothing is listening there\. Listening ports: "
+    with pytest.raises(GoneError, match=said) as raised:
+        roots_of(CoresidentSpec(port=near))
     assert str(redis.port) in str(raised.value)
-
-
-def test_a_pid_file_of_a_process_that_ended_is_no_server(tmp_path):
-    note = tmp_path / "gone.pid"
-    note.write_text("4194304")
-    with pytest.raises(GoneError, match="has ended"):
-        roots_of(CoresidentSpec(pid_file=str(note)))
 
 
 def test_a_container_is_asked_of_its_engine():

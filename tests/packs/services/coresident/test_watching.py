@@ -22,19 +22,20 @@ from deadzone_services.coresident.watching import CoresidentProcess
 PATIENT = {"max_steal": 999, "max_pressure": 1, "max_clock_drift": 999}
 
 
+def study_of(write_study, redis, **keys):
+    """A study of a client of a Redis."""
+    client = redis_client(redis.port, 40_000, "-P", "{depth}")
+    return write_study(argv=client, factors={"depth": [1, 2]}, **keys)
+
+
 @pytest.mark.alone("it measures the CPU of a server and of its neighbours")
 def test_its_cpu_is_the_trials_and_stands_under_its_name(redis, write_study, sweep):
-    study = write_study(
-        argv=redis_client(redis.port, 40_000, "-P", "{depth}"),
-        factors={"depth": [1, 2]},
-        belongs=[{"port": redis.port, "name": "redis"}],
-    )
-    run = sweep(study)
+    belongs = [{"port": redis.port, "name": "redis"}]
+    run = sweep(study_of(write_study, redis, belongs=belongs))
     trials = run.trials()
     assert (trials["redis_cpu_s"] > 0.05).all()
-    assert (trials["redis_cores"] * trials["wall_s"]).tolist() == pytest.approx(
-        trials["redis_cpu_s"].tolist(), rel=0.2
-    )
+    used = trials["redis_cores"] * trials["wall_s"]
+    assert used.tolist() == pytest.approx(trials["redis_cpu_s"].tolist(), rel=0.2)
     assert (trials["redis_threads"] >= 1).all() and (trials["redis_rss_bytes"] > 1e6).all()
     assert "redis" in run.provenance()["belongs"][0]
     named = trials.get("foreign_processes")
@@ -45,12 +46,7 @@ def test_its_cpu_is_the_trials_and_stands_under_its_name(redis, write_study, swe
 @pytest.mark.alone("it measures the CPU of a neighbour")
 def test_the_same_load_without_it_is_a_neighbour(redis, write_study, sweep):
     trust = {**PATIENT, "max_foreign_cpu": 999}
-    study = write_study(
-        argv=redis_client(redis.port, 40_000, "-P", "{depth}"),
-        factors={"depth": [1, 2]},
-        trust=trust,
-    )
-    trials = sweep(study).trials()
+    trials = sweep(study_of(write_study, redis, trust=trust)).trials()
     assert "redis_cores" not in trials
     assert trials["foreign_processes"].str.contains("redis-server").all()
 
@@ -58,14 +54,9 @@ def test_the_same_load_without_it_is_a_neighbour(redis, write_study, sweep):
 def test_a_server_that_goes_away_loses_the_trials_and_stops_the_sweep(
     home, tmp_path, write_study, start
 ):
+    sleeps = {"argv": ["sleep", "0.2{n}"], "factors": {"n": [1, 2, 3]}, "replicates": 40}
     with redis_server(tmp_path) as redis:
-        study = write_study(
-            argv=["sleep", "0.2{n}"],
-            factors={"n": [1, 2, 3]},
-            replicates=40,
-            belongs=[{"port": redis.port}],
-        )
-        running = start("sweep", study)
+        running = start("sweep", write_study(**sleeps, belongs=[{"port": redis.port}]))
         running.wait_for(lambda: running.trials() >= 3, "three trials")
         redis.kill()
         code, _, err = running.end()
@@ -124,19 +115,15 @@ def test_a_server_that_is_started_before_each_trial_is_looked_up_then(tmp_path, 
     port, note = free_port(), tmp_path / "server.pid"
     (script := tmp_path / "starts.py").write_text(STARTS)
     asks = f"import urllib.request as u; u.urlopen('http://127.0.0.1:{port}')  # {{n}}"
+    study = write_study(
+        argv=[sys.executable, "-c", asks],
+        workload={"prepare": [sys.executable, str(script), str(port), str(note)]},
+        factors={"n": [1, 2]},
+        trust={**PATIENT, "max_foreign_cpu": 999},
+        belongs=[{"port": port, "name": "server"}],
+    )
     try:
-        trials = sweep(
-            write_study(
-                workload={
-                    "kind": "command",
-                    "argv": [sys.executable, "-c", asks],
-                    "prepare": [sys.executable, str(script), str(port), str(note)],
-                },
-                factors={"n": [1, 2]},
-                trust={**PATIENT, "max_foreign_cpu": 999},
-                belongs=[{"port": port, "name": "server"}],
-            )
-        ).trials()
+        trials = sweep(study).trials()
     finally:
         with contextlib.suppress(psutil.NoSuchProcess):  # the sweep ends what it has started
             psutil.Process(int(note.read_text())).kill()
