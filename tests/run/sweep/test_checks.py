@@ -32,15 +32,11 @@ TAKEN = "has the name of something else"
     ],
 )
 def test_names_that_lead_nowhere_or_collide_are_refused(write_study, keys, words):
-    responses = keys.pop("responses", {})
-    argv = [
-        "true",
-        "{threads}",
-        *("{" + name + "}" for name in keys.get("factors", {}) if name in ("block", "wall_s")),
-    ]
-    if "thread" in keys.get("factors", {}):
-        argv = ["true"]
-    study = write_study(workload={"kind": "command", "argv": argv, "responses": responses}, **keys)
+    factors = keys.get("factors", {})
+    used = [name for name in ("threads", "block", "wall_s") if name in (factors or {"threads": 0})]
+    argv = ["true", *(f"{{{name}}}" for name in used)]
+    responses = {"responses": keys.pop("responses", {})}
+    study = write_study(argv=argv, workload=responses, **keys)
     with pytest.raises(StudyError) as refused:
         planned_file(study)
     assert words in str(refused.value)
@@ -55,10 +51,6 @@ def test_a_factor_of_the_target_need_not_reach_the_program(write_study):
 @pytest.mark.parametrize("name", ["wall_s", "cpu_efficiency", "max_rss_bytes", "speed"])
 def test_every_measured_column_can_be_the_response(write_study, name):
     assert name in (*SHARED, "speed")
-    workload = {
-        "kind": "command",
-        "argv": ["true", "{threads}"],
-        "responses": {"speed": {"regex": "x"}},
-    }
-    study = write_study(workload=workload, response={"name": name})
+    printed = {"responses": {"speed": {"regex": "x"}}}
+    study = write_study(argv=["true", "{threads}"], workload=printed, response={"name": name})
     assert planned_file(study).study.response.name == name

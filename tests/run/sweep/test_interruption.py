@@ -15,11 +15,8 @@ from deadzone.store.run import RunFolder, list_runs
 def study(write_study):
     """Forty trials of some 20 ms."""
     return write_study(
-        workload={
-            "kind": "command",
-            "argv": ["sh", "-c", "sleep 0.01; echo {threads}"],
-            "responses": {"n": {"regex": r"\d+"}},
-        },
+        argv=["sh", "-c", "sleep 0.01; echo {threads}"],
+        workload={"responses": {"n": {"regex": r"\d+"}}},
         factors={"threads": [1, 2, 4, 8]},
         design={"replicates": 9, "warmup": 1, "seed": 3},
     )
@@ -57,12 +54,8 @@ def test_ctrl_c_twice_still_cleans_up(study, start, traces):
 
 def assert_whole(run, study):
     """The run has every trial of the plan once, in the order of the plan."""
-    records = run.records()
-    planned = planned_file(study).trials
-    assert [record["trial"] for record in records] == [trial.trial for trial in planned]
-    assert [record["levels"] for record in records] == [
-        dict(trial.treatment.levels) for trial in planned
-    ]
+    planned = [(one.trial, dict(one.treatment.levels)) for one in planned_file(study).trials]
+    assert [(record["trial"], record["levels"]) for record in run.records()] == planned
     assert run.trials()["n"].notna().all()
     assert len(set(run.telemetry()["trial"])) == len(planned)
     assert not run.telemetry().duplicated(["trial", "attempt", "t_s", "metric"]).any()

@@ -68,38 +68,30 @@ def test_trials_may_come_from_a_source_that_sees_what_was_measured_before(write_
 
 @pytest.mark.alone("it measures CPU time under a limit, or the CPU of a neighbour")
 def test_efficiency_follows_the_limit(quota, write_study, sweep):
-    study = write_study(
-        argv=burn(0.3),
-        target={"kind": "local", "mechanism": quota},
-        factors={"cpu_limit": [0.25, "none"]},
-        replicates=1,
-    )
+    local = {"kind": "local", "mechanism": quota}
+    limits = {"cpu_limit": [0.25, "none"]}
+    study = write_study(argv=burn(0.3), target=local, factors=limits, replicates=1)
     trials = sweep(study).trials().set_index("cpu_limit")
-    assert trials.loc["0.25", "cpu_efficiency"] < 0.32
-    assert trials.loc["0.25", "nr_throttled"] / trials.loc["0.25", "nr_periods"] > 0.8
-    assert trials.loc["none", "cpu_efficiency"] > trials.loc["0.25", "cpu_efficiency"]
-    assert trials.loc["none", "nr_throttled"] == 0
+    limited, free = trials.loc["0.25"], trials.loc["none"]
+    assert limited["cpu_efficiency"] < 0.32
+    assert limited["nr_throttled"] / limited["nr_periods"] > 0.8
+    assert free["cpu_efficiency"] > limited["cpu_efficiency"]
+    assert free["nr_throttled"] == 0
 
 
 @pytest.mark.alone("it measures CPU time under a limit, or the CPU of a neighbour")
 def test_a_fixed_limit_of_the_target_is_no_reason_for_doubt(quota, write_study, sweep):
-    study = write_study(
-        argv=[*burn(0.1), "{threads}"],
-        target={"kind": "local", "mechanism": quota, "cpu_limit": 0.3},
-        factors={"threads": [1]},
-        replicates=1,
-    )
+    local = {"kind": "local", "mechanism": quota, "cpu_limit": 0.3}
+    argv, factors = [*burn(0.1), "{threads}"], {"threads": [1]}
+    study = write_study(argv=argv, target=local, factors=factors, replicates=1)
     (trial,) = sweep(study).trials().itertuples()
     assert trial.nr_throttled > 0
     assert trial.trusted, trial.distrust_reason
 
 
 def test_timeouts_are_trials_too(write_study, sweep):
-    study = write_study(
-        argv=["sleep", "{pause}"],
-        factors={"pause": [0.01, 60]},
-        design={"replicates": 1, "timeout_s": 0.5},
-    )
+    factors, design = {"pause": [0.01, 60]}, {"replicates": 1, "timeout_s": 0.5}
+    study = write_study(argv=["sleep", "{pause}"], factors=factors, design=design)
     trials = sweep(study).trials().set_index("pause")
     assert trials.loc[60, "status"] == "timeout"
     assert trials.loc[60, "error"] == "killed after 0.5 s"
@@ -140,14 +132,9 @@ def neighbour():
 
 @pytest.mark.alone("it measures CPU time under a limit, or the CPU of a neighbour")
 def test_a_neighbour_on_a_core_makes_trials_untrusted_repeated_and_flagged(neighbour, write_study):
-    study = write_study(
-        argv=["sleep", "{pause}"],
-        factors={"pause": [0.4]},
-        replicates=2,
-        trust={**NO_DOUBTS, "max_foreign_cpu": 0.3, "max_attempts": 2},
-    )
-    opened = open_run(str(study))
-    listener = Listener()
+    trust = {**NO_DOUBTS, "max_foreign_cpu": 0.3, "max_attempts": 2}
+    pause = {"argv": ["sleep", "{pause}"], "factors": {"pause": [0.4]}, "replicates": 2}
+    opened, listener = open_run(str(write_study(**pause, trust=trust))), Listener()
     trials = run_sweep(opened.plan, opened.run, listener).trials()
     assert trials["trial"].tolist() == [1, 1, 2, 2], "each is repeated up to the bound"
     assert trials["attempt"].tolist() == [1, 2, 1, 2]
@@ -169,13 +156,9 @@ def test_once_the_neighbour_is_gone_the_repeat_is_trusted(neighbour, write_study
             neighbour.kill()
             neighbour.wait()
 
-    study = write_study(
-        argv=["sleep", "{pause}"],
-        factors={"pause": [0.3]},
-        replicates=1,
-        trust={**NO_DOUBTS, "max_foreign_cpu": 0.3, "max_attempts": 20},
-    )
-    opened = open_run(str(study))
+    trust = {**NO_DOUBTS, "max_foreign_cpu": 0.3, "max_attempts": 20}
+    pause = {"argv": ["sleep", "{pause}"], "factors": {"pause": [0.3]}, "replicates": 1}
+    opened = open_run(str(write_study(**pause, trust=trust)))
     trials = run_sweep(opened.plan, opened.run, Ending()).trials()
     if not trials["trusted"].iloc[-1]:
         pytest.skip(f"{BUSY}twenty attempts in a row were disturbed")

@@ -8,6 +8,7 @@ import sys
 import time
 from pathlib import Path
 
+import psutil
 import pytest
 
 from deadzone.errors import SweepError
@@ -34,17 +35,10 @@ def study(write_study):
     """A service in two environments that differ in their CPU limit."""
 
     def write(fault="burn", **keys):
-        return write_study(
-            **{
-                "service": service(fault),
-                "environments": {"limited": {"target": {"cpu_limit": 0.25}}, "unlimited": {}},
-                "workload": BY_CURL,
-                "factors": {},
-                "design": {"replicates": 2},
-                "response": {"name": "total_s"},
-                **keys,
-            }
-        )
+        environments = {"limited": {"target": {"cpu_limit": 0.25}}, "unlimited": {}}
+        own = {"service": service(fault), "environments": environments, "workload": BY_CURL}
+        design = {"factors": {}, "design": {"replicates": 2}, "response": {"name": "total_s"}}
+        return write_study(**{**own, **design, **keys})
 
     return write
 
@@ -211,14 +205,11 @@ def test_killed_in_the_middle_the_service_is_gone_too(study, start, home, traces
 def asking():
     """Processes of the server and of its client, once there are both."""
     found = {}
-    for entry in Path("/proc").glob("[0-9]*/cmdline"):
-        try:
-            line = entry.read_text()
-        except OSError:
-            continue
+    for one in psutil.process_iter(["cmdline"]):
+        line = " ".join(one.info["cmdline"] or ())
         for word in (f"{SERVER}", "http_client"):
             if word in line:
-                found.setdefault(word, []).append(int(entry.parent.name))
+                found.setdefault(word, []).append(one.pid)
     return [pid for pids in found.values() for pid in pids] if len(found) == 2 else None
 
 

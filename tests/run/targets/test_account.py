@@ -148,14 +148,10 @@ def test_pages_that_memory_had_before_are_waited_for_as_memory_and_others_as_the
     account._refused = "looked at"
     account._seen = {7: ThreadTime(7, 7, 1, lived_s=1.0, running_s=0.1)}
     account._waits = Counter(page=looks)
-    stalled_s = 0.05 if refaulted is None else 0.0
-    used = Counters(
-        memory_stall_s=stalled_s, io_stall_s=0.9, major_faults=100, refaulted_pages=refaulted
-    )
+    stalls = {"memory_stall_s": 0.05 if refaulted is None else 0.0, "io_stall_s": 0.9}
+    used = Counters(**stalls, major_faults=100, refaulted_pages=refaulted)
     told = account.end((7,), 1.0, 0.1, used)
-    assert told["memory_wait_s"] == pytest.approx(memory) and told["disk_wait_s"] == pytest.approx(
-        disk
-    )
+    assert (told["memory_wait_s"], told["disk_wait_s"]) == pytest.approx((memory, disk))
 
 
 MOVES = 50

@@ -14,21 +14,16 @@ from deadzone.run.targets.interference import (
 from deadzone.run.targets.kernel_files import TICK_S
 
 BEFORE = MachineReading(
-    busy_s=100.0,
-    steal_s=5.0,
-    memory_stall_s=1.0,
-    io_stall_s=None,
-    monotonic_s=1000.0,
-    wall_clock_s=2000.0,
-    boot_clock_s=1000.0,
-)
+    busy_s=100.0, steal_s=5.0, memory_stall_s=1.0, io_stall_s=None,
+    monotonic_s=1000.0, wall_clock_s=2000.0, boot_clock_s=1000.0,
+)  # fmt: skip
+
+
+CLOCKS = ("monotonic_s", "wall_clock_s", "boot_clock_s")
 
 
 def after(elapsed=2.0, **changes):
-    later = {
-        name: getattr(BEFORE, name) + elapsed
-        for name in ("monotonic_s", "wall_clock_s", "boot_clock_s")
-    }
+    later = {name: getattr(BEFORE, name) + elapsed for name in CLOCKS}
     return dataclasses.replace(BEFORE, **{**later, **changes})
 
 
@@ -63,11 +58,7 @@ def marks(*moments):
     """Readings at moments [s], at each of which neighbours have used so much [CPU s]."""
     neighbours = Neighbours()
     for at, used in moments:
-        clocks = {
-            name: getattr(BEFORE, name) + at
-            for name in ("monotonic_s", "wall_clock_s", "boot_clock_s")
-        }
-        neighbours.mark(dataclasses.replace(BEFORE, busy_s=100.0 + used, **clocks), 0.0)
+        neighbours.mark(after(at, busy_s=100.0 + used), 0.0)
     return neighbours
 
 

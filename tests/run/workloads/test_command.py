@@ -32,25 +32,14 @@ def measure(write_study, sweep):
 
 @pytest.mark.parametrize(
     ("program", "arguments"),
-    [
-        ("gzip", ["-{threads}", "--keep", "--stdout", "{inputs}/noise"]),
-        pytest.param(
-            "xz",
-            ["-T{threads}", "-0", "--keep", "--stdout", "{inputs}/noise"],
-            marks=pytest.mark.night,
-        ),
-        pytest.param(
-            "zstd",
-            ["-T{threads}", "-1", "--stdout", "-q", "{inputs}/noise"],
-            marks=pytest.mark.night,
-        ),
-        pytest.param(
-            "pigz",
-            ["-p", "{threads}", "-1", "--keep", "--stdout", "{inputs}/noise"],
-            marks=pytest.mark.night,
-        ),
-    ],
-)
+    [("gzip", ["-{threads}", "--keep", "--stdout", "{inputs}/noise"]),
+     pytest.param("xz", ["-T{threads}", "-0", "--keep", "--stdout", "{inputs}/noise"],
+                  marks=pytest.mark.night),
+     pytest.param("zstd", ["-T{threads}", "-1", "--stdout", "-q", "{inputs}/noise"],
+                  marks=pytest.mark.night),
+     pytest.param("pigz", ["-p", "{threads}", "-1", "--keep", "--stdout", "{inputs}/noise"],
+                  marks=pytest.mark.night)],
+)  # fmt: skip
 def test_a_compressor_of_debian_is_swept_over_its_threads_or_levels(
     program, arguments, measure, traces
 ):
@@ -157,22 +146,17 @@ def test_the_exit_codes_that_are_expected_are_fine_and_others_are_not(measure):
 
 @pytest.mark.parametrize(
     ("workload", "error", "words"),
-    [
-        ({"argv": ["xzz", "{threads}"]}, WorkloadError, NOT_HERE),
-        (
-            {"argv": ["./gone", "{threads}"]},
-            WorkloadError,
-            "the program './gone' is not installed here",
-        ),
-        ({"cwd": "gone"}, WorkloadError, "is no folder"),
-        ({"setup": ["false"]}, WorkloadError, "workload.setup failed with exit code 1"),
-        ({"setup": ["sh", "-c", FAILS]}, WorkloadError, f"exit code 4: sh -c {FAILS}\nwhy"),
-        ({"prepare": ["gone"]}, WorkloadError, "the program 'gone' is not installed"),
-        ({"argv": ["true", "{thread}"]}, StudyError, NO_FACTOR),
-        ({"setup": ["echo", "{threads}"]}, StudyError, ONCE),
-        ({"argv": ["true"]}, StudyError, "the factor 'threads' changes nothing"),
-    ],
-)
+    [({"argv": ["xzz", "{threads}"]}, WorkloadError, NOT_HERE),
+     ({"argv": ["./gone", "{threads}"]}, WorkloadError,
+      "the program './gone' is not installed here"),
+     ({"cwd": "gone"}, WorkloadError, "is no folder"),
+     ({"setup": ["false"]}, WorkloadError, "workload.setup failed with exit code 1"),
+     ({"setup": ["sh", "-c", FAILS]}, WorkloadError, f"exit code 4: sh -c {FAILS}\nwhy"),
+     ({"prepare": ["gone"]}, WorkloadError, "the program 'gone' is not installed"),
+     ({"argv": ["true", "{thread}"]}, StudyError, NO_FACTOR),
+     ({"setup": ["echo", "{threads}"]}, StudyError, ONCE),
+     ({"argv": ["true"]}, StudyError, "the factor 'threads' changes nothing")],
+)  # fmt: skip
 def test_what_cannot_work_leaves_no_run_behind(workload, error, words, write_study, sweep, home):
     study = write_study(argv=["true", "{threads}"], workload=workload)
     with pytest.raises(error) as refused:
