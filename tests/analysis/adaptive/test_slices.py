@@ -18,14 +18,9 @@ def plan(factors, design="{kind: adaptive}"):
 
 
 def test_a_factor_that_follows_the_knob_is_set_with_it():
-    found = proposer_of(plan("{cpu_limit: [1, 2, 3, 4, 5], threads: {equals: cpu_limit}}"))(
-        pd.DataFrame()
-    )
-    assert {(one.levels["cpu_limit"], one.levels["threads"]) for one in found.treatments} == {
-        (1, 1),
-        (3, 3),
-        (5, 5),
-    }
+    choose = proposer_of(plan("{cpu_limit: [1, 2, 3, 4, 5], threads: {equals: cpu_limit}}"))
+    levels = [one.levels for one in choose(pd.DataFrame()).treatments]
+    assert {(one["cpu_limit"], one["threads"]) for one in levels} == {(1, 1), (3, 3), (5, 5)}
 
 
 def test_the_opening_of_every_slice_comes_before_anything_is_chosen():
@@ -41,16 +36,11 @@ def test_the_opening_of_every_slice_comes_before_anything_is_chosen():
 def test_two_slices_go_on_where_a_trial_tells_most():
     """In one of them the curve is known; in the other the joint lies between levels far apart."""
     choose = proposer_of(plan("{threads: [1, 2, 3, 4, 5, 6, 7, 8, 9], mode: [known, open]}"))
-    wiggle = [1.0, 1.01, 0.99, 1.005]
     rows = [
-        {"threads": n, "mode": "known", "wall_s": 8 / min(n, 4) * w, "status": "ok"}
-        for n in range(1, 10)
-        for w in wiggle
-    ]
-    rows += [
-        {"threads": n, "mode": "open", "wall_s": 8 / min(n, 6) * w, "status": "ok"}
-        for n in (1, 3, 7, 9)
-        for w in wiggle
+        {"threads": n, "mode": mode, "wall_s": 8 / min(n, joint) * wiggle, "status": "ok"}
+        for mode, joint, levels in (("known", 4, range(1, 10)), ("open", 6, (1, 3, 7, 9)))
+        for n in levels
+        for wiggle in (1.0, 1.01, 0.99, 1.005)
     ]
     found = choose(pd.DataFrame(rows))
     assert {one.levels["mode"] for one in found.treatments} == {"open"}

@@ -1,4 +1,5 @@
 import numpy as np
+import pytest
 
 from deadzone.analysis.adaptive.gains import Coverage, gains_of
 from deadzone.analysis.adaptive.proposing import expected_loss, open_questions
@@ -39,12 +40,10 @@ def test_a_joint_between_levels_far_apart_is_open_though_its_label_is_sure():
     assert asked([0, 1, 2, 8, 10, 11], 5, 0.005, decide="phases", joint_levels=6) == ()
 
 
-def test_noise_leaves_labels_open_and_what_is_not_asked_is_not_open():
-    noisy = asked(range(12), 1, 0.3)
-    assert any("What the phase of n" in one for one in noisy)
-    assert not any(
-        "What the phase of n" in one for one in asked(range(12), 1, 0.3, decide="setting")
-    )
+@pytest.mark.parametrize(("until", "is_open"), [({}, True), ({"decide": "setting"}, False)])
+def test_noise_leaves_labels_open_and_what_is_not_asked_is_not_open(until, is_open):
+    said = asked(range(12), 1, 0.3, **until)
+    assert any("What the phase of n" in one for one in said) == is_open
 
 
 def test_the_loss_that_is_expected_falls_with_the_noise():

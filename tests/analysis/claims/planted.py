@@ -22,16 +22,10 @@ def planted(
     """Trials over threads whose time is `truth`, scattered by `noise`; other columns scatter
     alike."""
     rng = np.random.default_rng(seed)
-    rows = [
-        {
-            "threads": level,
-            **{
-                name: of(level) * np.exp(noise * rng.standard_normal())
-                for name, of in {"wall_s": truth, **(columns or {})}.items()
-            },
-        }
-        for _ in range(replicates)
-        for level in levels
-    ]
-    trials = pd.DataFrame(rows).assign(trial=range(1, len(rows) + 1))
+    means = {"wall_s": truth, **(columns or {})}
+    trials = pd.DataFrame({"threads": [*levels] * replicates})
+    drawn = np.exp(noise * rng.standard_normal((len(trials), len(means))))
+    for (name, of), scatter in zip(means.items(), drawn.T, strict=True):
+        trials[name] = trials["threads"].map(of) * scatter
+    trials["trial"] = range(1, len(trials) + 1)
     return Measured(trials, "wall_s", "min", "threads", {"threads": tuple(levels)})

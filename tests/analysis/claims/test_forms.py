@@ -90,10 +90,8 @@ def test_less_cpu_time_is_less_work(cause, expected):
 
 
 def test_where_time_rises_at_the_same_cpu_time_no_less_work_is_done():
-    waiting = planted(
-        lambda level: float(level),
-        columns={"user_s": lambda level: 1.0, "sys_s": lambda level: 0.1},
-    )
+    cpu = {"user_s": lambda level: 1.0, "sys_s": lambda level: 0.1}
+    waiting = planted(float, columns=cpu)
     claim = {"why": {"from": 1, "to": 4, "is": "less_work"}}
     assert verdict(claim, waiting) != "supported"
     assert verdict({"why": {"from": 1, "to": 4, "is": "more_cores"}}, waiting) == "contradicted"

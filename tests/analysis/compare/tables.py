@@ -8,18 +8,11 @@ def table(factor=1.0, *, seed=1, n=8, noise=0.01, levels=(1, 2, 4), run_id=None,
     """Trials of a knob in randomised blocks: response 10 / level * factor, with log-normal
     noise."""
     rng = np.random.default_rng(seed)
-    return pd.DataFrame(
-        [
-            {
-                "run_id": run_id or f"run-{seed}",
-                "block": block,
-                "threads": level,
-                response: 10 / level * factor * np.exp(noise * rng.standard_normal()),
-            }
-            for block in range(n)
-            for level in levels
-        ]
-    )
+    cells = [(block, level) for block in range(n) for level in levels]
+    frame = pd.DataFrame(cells, columns=["block", "threads"])
+    frame.insert(0, "run_id", run_id or f"run-{seed}")
+    scatter = np.exp(noise * rng.standard_normal(len(frame)))
+    return frame.assign(**{response: 10 / frame["threads"] * factor * scatter})
 
 
 def warns(result, *texts):

@@ -234,25 +234,21 @@ def test_the_result_is_json_text_and_html():
 
 @pytest.mark.parametrize(
     ("change", "message"),
-    [
-        ({"responses": "wal_s"}, "Did you mean `wall_s`"),
-        ({"responses": []}, "name a response"),
-        ({"threshold": 0}, "The threshold is 0"),
-        ({"threshold": math.nan}, "The threshold is nan"),
-        ({"confidence": 1.0}, "The confidence is 1.0"),
-        ({"goal": "maximum"}, "must be 'min' or 'max'"),
-        ({"goal": ["min", "max"]}, "There are 1 responses and 2 goals"),
-        ({"factors": ["thread"]}, "Did you mean `threads`"),
-        ({"b": table(levels=(8, 9))}, "no treatment in common"),
-        ({"b": table().assign(wall_s=-1.0)}, "zero or more"),
-        ({"b": table().assign(wall_s="fast")}, "no number"),
-        ({"b": table().assign(status="failed")}, "no trial that ended well"),
-        (
-            {"b": table().drop(columns="threads"), "factors": ["threads"]},
-            "several levels in the other",
-        ),
-    ],
-)
+    [({"responses": "wal_s"}, "Did you mean `wall_s`"),
+     ({"responses": []}, "name a response"),
+     ({"threshold": 0}, "The threshold is 0"),
+     ({"threshold": math.nan}, "The threshold is nan"),
+     ({"confidence": 1.0}, "The confidence is 1.0"),
+     ({"goal": "maximum"}, "must be 'min' or 'max'"),
+     ({"goal": ["min", "max"]}, "There are 1 responses and 2 goals"),
+     ({"factors": ["thread"]}, "Did you mean `threads`"),
+     ({"b": table(levels=(8, 9))}, "no treatment in common"),
+     ({"b": table().assign(wall_s=-1.0)}, "zero or more"),
+     ({"b": table().assign(wall_s="fast")}, "no number"),
+     ({"b": table().assign(status="failed")}, "no trial that ended well"),
+     ({"b": table().drop(columns="threads"), "factors": ["threads"]},
+      "several levels in the other")],
+)  # fmt: skip
 def test_what_cannot_be_compared_is_refused_with_a_sentence(change, message):
     call = {"a": table(), "b": table(seed=2), "responses": "wall_s", **change}
     with pytest.raises(CompareError, match=message):

@@ -6,10 +6,11 @@ from deadzone.errors import CompareError
 
 
 def test_settings_are_told_from_measurements_by_their_repeated_values():
-    a = table().assign(codec="h264", host_temperature=lambda t: 40 + t.index * 0.1, user_s=1.0)
-    b = table(seed=2).assign(
-        codec="h264", host_temperature=lambda t: 50 + t.index * 0.1, user_s=1.1
-    )
+    def measured(seed, warm, user_s):
+        frame = table(seed=seed)
+        return frame.assign(codec="h264", host_temperature=warm + frame.index * 0.1, user_s=user_s)
+
+    a, b = measured(1, 40, 1.0), measured(2, 50, 1.1)
     assert compare_tables(a, b, "wall_s").factors == ("threads",)
 
 

@@ -1,4 +1,3 @@
-import matplotlib.pyplot as plt
 import pytest
 
 from analysis.compare.tables import samples, table
@@ -7,30 +6,21 @@ from deadzone.analysis.compare.comparing import compare_tables
 
 @pytest.fixture
 def drawn():
-    figures = []
-
     def draw(result):
-        figures.append(result.plot())
-        figures[-1].draw_without_rendering()
-        return figures[-1]
+        figure = result.plot()
+        figure.draw_without_rendering()
+        return figure
 
-    yield draw
-    for figure in figures:
-        plt.close(figure)
+    return draw
 
 
 def test_the_title_says_the_finding_and_each_row_its_verdict(drawn):
     b = table(seed=2)
     b.loc[b["threads"] == 4, "wall_s"] *= 1.2
-    figure = drawn(compare_tables(table(), b, "wall_s"))
-    (left,) = figure.axes
+    (left,) = drawn(compare_tables(table(), b, "wall_s")).axes
     assert left.get_title(loc="left") == "wall time: worse at 1 of 3"
-    assert [t.get_text() for t in left.get_yticklabels()] == [
-        "1 thread",
-        "2 threads",
-        "4 threads",
-        "overall",
-    ]
+    rows = [label.get_text() for label in left.get_yticklabels()]
+    assert rows == ["1 thread", "2 threads", "4 threads", "overall"]
     assert left.texts[2].get_text() == "worse"
 
 
@@ -42,8 +32,6 @@ def test_every_response_is_a_panel(drawn):
 
 
 def test_hundreds_of_treatments_show_the_largest_changes(drawn):
-    levels = tuple(range(1, 101))
-    figure = drawn(
-        compare_tables(table(levels=levels, n=2), table(levels=levels, n=2, seed=2), "wall_s")
-    )
+    a, b = (table(levels=range(1, 101), n=2, seed=seed) for seed in (1, 2))
+    figure = drawn(compare_tables(a, b, "wall_s"))
     assert "40 largest changes of 100" in figure.axes[0].get_title(loc="left")

@@ -64,10 +64,8 @@ def test_a_setting_splits_trials_though_some_levels_scatter_far_more_than_others
 
 
 def test_a_set_amount_of_work_that_goes_with_the_knob_stops():
-    table = pd.DataFrame(
-        {"threads": [1, 4, 16], "wall_s": [64.8, 24.5, 165], "iterations": [100, 100, 1000]}
-    )
-    one = found(table, knob="threads")["work_differs"]
+    work = {"threads": [1, 4, 16], "wall_s": [64.8, 24.5, 165], "iterations": [100, 100, 1000]}
+    one = found(pd.DataFrame(work), knob="threads")["work_differs"]
     assert one.severity == "stops" and "from 100 to 1,000:" in one.sentence
 
 

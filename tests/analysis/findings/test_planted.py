@@ -41,22 +41,17 @@ def swept(write_study, sweep, tmp_path):
     def plant(mistake, **keys):
         state = tmp_path / "state"
         state.mkdir()
-        argv = [sys.executable, "-I", "-S", str(PROGRAM), mistake, "{n}", str(state)]
-        responses = READ.get(mistake, {})
-        return sweep(
-            write_study(
-                mistake.replace("_", "-"),
-                workload={"kind": "command", "argv": argv, "responses": responses},
-                factors={"n": LEVELS},
-                design={
-                    "replicates": 3 if mistake in SURE else 5,
-                    "warmup": 1,
-                    **({"timeout_s": 1.0} if mistake == "hang" else {}),
-                },
-                response={"name": "took" if mistake == "units" else "wall_s"},
-                **keys,
-            )
+        design = {"replicates": 3 if mistake in SURE else 5, "warmup": 1}
+        study = write_study(
+            mistake.replace("_", "-"),
+            argv=[sys.executable, "-I", "-S", str(PROGRAM), mistake, "{n}", str(state)],
+            workload={"responses": READ.get(mistake, {})},
+            factors={"n": LEVELS},
+            design=design | ({"timeout_s": 1.0} if mistake == "hang" else {}),
+            response={"name": "took" if mistake == "units" else "wall_s"},
+            **keys,
         )
+        return sweep(study)
 
     return plant
 

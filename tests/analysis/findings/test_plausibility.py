@@ -54,12 +54,10 @@ def test_what_may_be_below_zero_is_left_as_it_is():
 def test_a_time_that_a_tool_divides_by_the_threads_is_doubted():
     n = np.array([1, 2, 4, 8, 16])
     divided = pd.DataFrame({"threads": n, "real_time_ns": 1e7 / n**2, "iterations": n})
-    assert (
-        "iterations is threads"
-        in found(divided, "threads", "real_time_ns")["contradicting_numbers"].sentence
-    )
     faster = divided.drop(columns="iterations")
-    assert "256" in found(faster, "threads", "real_time_ns")["contradicting_numbers"].sentence
+    for table, words in ((divided, "iterations is threads"), (faster, "256")):
+        one = found(table, "threads", "real_time_ns")["contradicting_numbers"]
+        assert words in one.sentence
     scaling = faster.assign(real_time_ns=1e7 / n**1.05)
     assert "contradicting_numbers" not in found(scaling, "threads", "real_time_ns")
 
@@ -101,10 +99,8 @@ def test_a_plateau_is_a_set_time_where_a_clock_ends_it_and_its_work_grows_with_t
 
 
 def test_more_in_flight_than_connections_is_doubted():
-    rates, means = [5000, 9800, 19000], [6.0, 0.204, 0.21]
-    table = pd.DataFrame(
-        {"connections": [1, 2, 4], "achieved_rate": rates, "latency_mean_ms": means}
-    )
+    load = {"connections": [1, 2, 4], "achieved_rate": [5000, 9800, 19000]}
+    table = pd.DataFrame({**load, "latency_mean_ms": [6.0, 0.204, 0.21]})
     one = found(table, "connections", "latency_mean_ms")["contradicting_numbers"]
     assert one.levels == (1,) and "30.0 requests in flight" in one.sentence
     table["latency_mean_ms"] = [0.2, 0.204, 0.21]

@@ -5,6 +5,8 @@ import pytest
 
 from analysis.findings.made import sound_trials
 from deadzone.analysis.findings.rehearsing import judge_of
+from deadzone.study.design import resolve
+from deadzone.study.loading import parse_study
 from deadzone.study.plan import plan_of
 
 
@@ -28,9 +30,6 @@ def judged(resolved_study):
 
 @pytest.fixture
 def resolved_study():
-    from deadzone.study.design import resolve
-    from deadzone.study.loading import parse_study
-
     text = "{study: s, workload: {kind: command, argv: [job, '{n}']}, factors: {n: [1, 2, 8]}}"
     return resolve(parse_study(text, "test"), 8)
 

@@ -189,10 +189,8 @@ def test_what_is_no_time_of_the_trial_has_no_cause_in_the_account_of_its_time():
 
 
 def test_twice_the_work_under_a_limit_is_more_work_and_no_other_limit():
-    frame = pd.concat(
-        [limited((0.3,) * 3, (0.3,) * 3, (w, w, w)).assign(size=w) for w in (1, 2, 4)],
-        ignore_index=True,
-    )
+    sizes = [limited((0.3,) * 3, (0.3,) * 3, (w, w, w)).assign(size=w) for w in (1, 2, 4)]
+    frame = pd.concat(sizes, ignore_index=True)
     found = deadzone.explain_phases(frame, deadzone.fit_phases(frame, "size", "wall_s"))
     assert set(found.of(0)["mechanism"]) == {"more_cpu_work"}
     assert "throttled" in set(found.of(0, "excluded")["mechanism"])
@@ -231,33 +229,22 @@ def test_a_team_without_a_thread_that_only_waits_sleeps_while_one_works():
     assert confirmed(found) == {"waiting_for_each_other"}
 
 
-def test_a_thread_without_others_waits_for_none_of_them():
-    frame = table(cpu=(8, 8, 8, 8), busy=(1, 1, 1, 1), asleep=1.0).rename(
-        columns={"threads": "pause_s"}
-    )
-    model = deadzone.fit_phases(
-        frame.assign(wall_s=frame["wall_s"] * frame["pause_s"]), "pause_s", "wall_s"
-    )
-    sleeps = frame.assign(
-        wall_s=frame["wall_s"] * frame["pause_s"], asleep_s=frame["asleep_s"] * frame["pause_s"]
-    )
-    named = {}
-    for most in (1, 2):
-        found = deadzone.explain_phases(sleeps.assign(threads_most=most), model)
-        named[most] = confirmed(found)
-    assert named == {1: {"outside"}, 2: {"waiting_for_each_other"}}
+@pytest.mark.parametrize(("most", "named"), [(1, "outside"), (2, "waiting_for_each_other")])
+def test_a_thread_without_others_waits_for_none_of_them(most, named):
+    frame = table(cpu=(8, 8, 8, 8), busy=(1, 1, 1, 1), asleep=1.0)
+    frame = frame.rename(columns={"threads": "pause_s"}).assign(threads_most=most)
+    frame[["wall_s", "asleep_s"]] = frame[["wall_s", "asleep_s"]].mul(frame["pause_s"], axis=0)
+    model = deadzone.fit_phases(frame, "pause_s", "wall_s")
+    assert confirmed(deadzone.explain_phases(frame, model)) == {named}
 
 
 def test_what_the_fit_leaves_out_explains_nothing():
-    frame = table(cpu=(8, 8, 8 * 1.5, 8 * 2.2), busy=(1, 2, 4, 8)).assign(
-        trusted=True, warmup=False, status="ok"
-    )
+    frame = table(cpu=(8, 8, 8 * 1.5, 8 * 2.2), busy=(1, 2, 4, 8))
+    frame = frame.assign(trusted=True, warmup=False, status="ok")
     disturbed = frame.assign(ready_s=frame["ready_s"] + 9 * frame["wall_s"], trusted=False)
     first = frame.assign(user_s=9 * frame["user_s"], warmup=True)
     found, _ = explained(pd.concat([disturbed, first, frame], ignore_index=True))
     alone, _ = explained(frame)
     pd.testing.assert_frame_equal(found.table, alone.table)
-    kept = deadzone.explain_phases(
-        disturbed, deadzone.fit_phases(disturbed, "threads", "wall_s", keep_untrusted=True)
-    )
-    assert len(kept.table)
+    model = deadzone.fit_phases(disturbed, "threads", "wall_s", keep_untrusted=True)
+    assert len(deadzone.explain_phases(disturbed, model).table)

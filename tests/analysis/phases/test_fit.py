@@ -85,26 +85,16 @@ FALL_AND_STAY = ([1, 8, 16], [0.8, 0.0])
 
 @pytest.mark.parametrize(
     ("frame", "found"),
-    [
-        (
-            trials(LEVELS, chain(LEVELS, [1, 5, 7, 16], [0.8, -0.3, 0.8]), 1, 0.01),
-            [(1, 5, "linear"), (5, 7, "dead_zone"), (7, 16, "linear")],
-        ),
-        (
-            trials(UNEVEN, chain(UNEVEN, [1, 8, 48], [0.8, 0.0]), 3, 0.02),
-            [(1, 8, "linear"), (8, 48, "plateau")],
-        ),
-        (
-            trials(np.array([1.0, 2.0, 4.0]), np.array([10.0, 5.0, 5.0]), 1000, 0.1),
-            [(1, 2, "linear"), (2, 4, "plateau")],
-        ),
-        (
-            pd.concat([trials(LEVELS, chain(LEVELS, *FALL_AND_STAY), 1, 0.03)] * 5),
-            [(1, 9, "linear"), (9, 16, "plateau")],
-        ),
-    ],
+    [(trials(LEVELS, chain(LEVELS, [1, 5, 7, 16], [0.8, -0.3, 0.8]), 1, 0.01),
+      [(1, 5, "linear"), (5, 7, "dead_zone"), (7, 16, "linear")]),
+     (trials(UNEVEN, chain(UNEVEN, [1, 8, 48], [0.8, 0.0]), 3, 0.02),
+      [(1, 8, "linear"), (8, 48, "plateau")]),
+     (trials(np.array([1.0, 2.0, 4.0]), np.array([10.0, 5.0, 5.0]), 1000, 0.1),
+      [(1, 2, "linear"), (2, 4, "plateau")]),
+     (pd.concat([trials(LEVELS, chain(LEVELS, *FALL_AND_STAY), 1, 0.03)] * 5),
+      [(1, 9, "linear"), (9, 16, "plateau")])],
     ids=["two steps without replicates", "uneven levels", "a thousand replicates", "repeated rows"],
-)
+)  # fmt: skip
 def test_phases_are_those_that_were_put_in(frame, found):
     model = fit_phases(frame, "cores", "wall_s")
     assert [(row.start, row.stop, row.label) for row in model.phases.itertuples()] == found

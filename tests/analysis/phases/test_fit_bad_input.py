@@ -61,9 +61,18 @@ def test_what_is_doubtful_is_fitted_and_said(frame, trials, said):
     assert any(said in warning for warning in model.warnings)
 
 
-def test_an_unknown_goal_is_refused():
-    with pytest.raises(PhaseError, match="'min' or 'max'"):
-        fit(sweep(), goal="minimum")
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        (lambda: fit(sweep(), goal="minimum"), "'min' or 'max'"),
+        (lambda: Thresholds(linear=3.0), "order"),
+        (lambda: knob_scale(sweep()["threads"] - 5, "ratio"), "no negative levels such as -4"),
+    ],
+    ids=["goal", "thresholds out of order", "negative levels on a ratio scale"],
+)
+def test_what_cannot_be_asked_for_is_refused(asked, said):
+    with pytest.raises(PhaseError, match=said):
+        asked()
 
 
 @pytest.mark.parametrize(
@@ -107,11 +116,6 @@ def test_negative_levels_make_an_interval_scale():
     assert model.step_labels[-1] == as_ratio.step_labels[-1] == "plateau"
 
 
-def test_negative_levels_are_refused_on_a_ratio_scale():
-    with pytest.raises(PhaseError, match="no negative levels such as -4"):
-        knob_scale(sweep()["threads"] - 5, "ratio")
-
-
 @pytest.mark.parametrize("spelling", ["none", "None"])
 def test_no_limit_is_placed_beyond_the_largest_level_and_said(spelling):
     frame = sweep().astype({"threads": object})
@@ -138,11 +142,6 @@ def test_trials_marked_as_unusable_are_left_out_and_counted(column, bad, good):
 def test_untrusted_trials_are_kept_when_asked_for():
     frame = sweep().assign(trusted=[False] * 3 + [True] * 21)
     assert fit(frame, keep_untrusted=True).n_trials == 24
-
-
-def test_thresholds_out_of_order_are_refused():
-    with pytest.raises(PhaseError, match="order"):
-        Thresholds(linear=3.0)
 
 
 def test_a_measurement_with_as_many_levels_as_trials_is_refused_and_its_classes_are_fitted():

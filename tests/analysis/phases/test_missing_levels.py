@@ -53,9 +53,8 @@ def test_a_word_means_no_limit_in_a_frame_and_in_a_file(word, tmp_path):
     frame = with_knob(word)
     frame.to_csv(path := tmp_path / "t.csv", index=False)
     for table in (frame, read_table(path)):
-        assert fit_phases(table, "threads", "wall_s").none_level == pytest.approx(
-            8 * 7 / 6, rel=0.2
-        )
+        beyond = fit_phases(table, "threads", "wall_s").none_level
+        assert beyond == pytest.approx(8 * 7 / 6, rel=0.2)
 
 
 @pytest.mark.parametrize("text", ["1e400", "-1e400", "-inf"])
@@ -65,10 +64,8 @@ def test_a_number_too_large_is_refused_in_a_file_with_its_row(text, column, tmp_
     frame.loc[5, column] = text
     frame.to_csv(path := tmp_path / "t.csv", index=False)
     for more in ({}, {"threads": "none"}):  # among words a column is text
-        table = read_table(path)
-        table = pd.concat(
-            [table, pd.DataFrame([{"threads": 9, "wall_s": 1.0, **more}])], ignore_index=True
-        )
+        further = pd.DataFrame([{"threads": 9, "wall_s": 1.0, **more}])
+        table = pd.concat([read_table(path), further], ignore_index=True)
         with pytest.raises(PhaseError, match=f"'{column}' is infinite in data row 6;"):
             fit_phases(table, "threads", "wall_s")
 

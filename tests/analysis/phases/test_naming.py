@@ -45,6 +45,5 @@ def test_a_phase_of_which_two_labels_are_probable_is_named_by_both_with_their_pr
 )
 def test_the_less_probable_label_never_stands_alone(model, plateau, reversal, sentence):
     said = [str(doubt) for doubt in doubts(with_end(model, plateau, reversal))]
-    assert [doubt for doubt in said if "12-16 is" in doubt or "12 to 16" in doubt] == (
-        [sentence] if sentence else []
-    )
+    of_end = [doubt for doubt in said if "12-16 is" in doubt or "12 to 16" in doubt]
+    assert of_end == ([sentence] if sentence else [])

@@ -10,18 +10,10 @@ def made(slower: float, seed: int = 3, pairs=None) -> pd.DataFrame:
     """A curve that pays up to 2 cores, on two nodes, the second slower by a share."""
     rng = np.random.default_rng(seed)
     pairs = pairs or [(level, node) for level in LEVELS for node in "ab" for _ in range(4)]
-    rows = [
-        {
-            "cpu_limit": level,
-            "wall_s": 8
-            / min(level, 2.0)
-            * (1 + slower * (node == "b"))
-            * np.exp(0.01 * rng.normal()),
-            "node": node,
-        }
-        for level, node in pairs
-    ]
-    return pd.DataFrame(rows)
+    frame = pd.DataFrame(pairs, columns=["cpu_limit", "node"])
+    scatter = np.exp(0.01 * rng.normal(size=len(frame)))
+    of_node = 1 + slower * (frame["node"] == "b")
+    return frame.assign(wall_s=8 / frame["cpu_limit"].clip(upper=2.0) * of_node * scatter)
 
 
 def test_phases_are_those_of_one_machine():

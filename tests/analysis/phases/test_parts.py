@@ -45,17 +45,10 @@ def test_the_posterior_of_two_levels_is_the_sum_over_all_states_done_by_hand():
     evidence, pieces = segment(scores)
     pmf, at_least = priors.lengths(2)
     follow, ends = priors.transitions(), priors.endings()
-    whole = (
-        scores.first[:, None]
-        + scores.labelled[1][0]
-        + (priors.START + at_least[:, 2] + ends)[:, None, None]
-    )
-    alone = 0.0  # of two steps a single one is usual
-    first = (
-        scores.first[:, None]
-        + scores.labelled[0][0]
-        + (priors.START + pmf[:, 1] + alone)[:, None, None]
-    )
+    begun, of_all = scores.first[:, None], priors.START + at_least[:, 2] + ends
+    whole = begun + scores.labelled[1][0] + of_all[:, None, None]
+    of_one = priors.START + pmf[:, 1]  # of two steps a single one is usual
+    first = begun + scores.labelled[0][0] + of_one[:, None, None]
     second = scores.labelled[1][1] + (at_least[:, 1] + ends)[:, None, None]
     with np.errstate(divide="ignore"):
         arrive = np.log(np.exp(first).sum(axis=1))
