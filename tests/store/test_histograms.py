@@ -47,11 +47,8 @@ def record(trial: int, attempt: int = 1) -> dict:
 
 
 def test_a_run_keeps_the_histograms_of_its_trials_and_writes_their_table(tmp_path):
-    document = {
-        "study": "s",
-        "workload": {"kind": "command", "argv": ["true", "{rate}"]},
-        "factors": {"rate": [5]},
-    }
+    workload = {"kind": "command", "argv": ["true", "{rate}"]}
+    document = {"study": "s", "workload": workload, "factors": {"rate": [5]}}
     run = RunFolder.create(tmp_path, Study.model_validate(document))
     slices = [
         HistogramSlice("latency_us", float(t), 1.0, 10, encoded(np.full(10, 1e3 * (t + 1))))

@@ -106,11 +106,8 @@ def test_a_column_means_the_same_in_every_table():
     for study, resource in TABLES:
         for field in resource["schema"]["fields"]:
             says = (field["type"], field["unit"], field["description"])
-            assert meaning.setdefault(field["name"], says) == says, (
-                study,
-                resource["name"],
-                field["name"],
-            )
+            where = (study, resource["name"], field["name"])
+            assert meaning.setdefault(field["name"], says) == says, where
 
 
 def test_the_codebook_lists_every_column_with_its_unit_type_and_studies():
@@ -138,12 +135,10 @@ def test_the_codebook_lists_every_table_with_its_number_of_rows():
 
 
 def test_the_codebook_describes_the_tidy_table_of_a_run():
-    assert set(codebook_rows("## The tidy table of a run")) == set(
-        whole(tidy_pieces(list, "run", [])).columns
-    )
-    assert set(codebook_rows("## The time series of a run")) == set(
-        whole(long_pieces([], "run", "samples", Sample)).columns
-    )
+    series = whole(long_pieces([], "run", "samples", Sample))
+    tidy = whole(tidy_pieces(list, "run", []))
+    for heading, table in (("tidy table", tidy), ("time series", series)):
+        assert set(codebook_rows(f"## The {heading} of a run")) == set(table.columns)
 
 
 def test_the_published_curve_is_the_one_of_the_document():
@@ -163,16 +158,10 @@ def test_on_sixteen_cores_of_another_machine_ffmpeg_gains_up_to_half_of_them_and
     assert list(phases["start"]) == [1, first]
 
 
-def test_the_authors_outliers_are_marked():
-    marked = {
-        cores: list(
-            load_reference("ffmpeg-threads", f"threads-at-{cores}-cores").query(
-                "flagged_by_author"
-            )["threads"]
-        )
-        for cores in (4, 8, 11)
-    }
-    assert marked == {4: [1], 8: [1, 2], 11: [14, 18]}
+@pytest.mark.parametrize(("cores", "marked"), [(4, [1]), (8, [1, 2]), (11, [14, 18])])
+def test_the_authors_outliers_are_marked(cores, marked):
+    table = load_reference("ffmpeg-threads", f"threads-at-{cores}-cores")
+    assert list(table.query("flagged_by_author")["threads"]) == marked
 
 
 def test_a_dash_in_the_document_stays_missing():
@@ -187,19 +176,16 @@ def test_a_table_that_the_document_never_gave_is_described_and_not_invented():
     assert 1 not in set(load_reference("pod-cpu-limit", "request-time")["experiment"])
 
 
-def test_quoted_times_are_those_of_the_curve():
+PHASES = ("phase-efficient", "phase-dead-zone", "phase-recovery", "phase-breakthrough")
+
+
+@pytest.mark.parametrize("table", [*PHASES, "auto-versus-explicit"])
+def test_quoted_times_are_those_of_the_curve(table):
     wall = load_reference("ffmpeg-threads", "limit-equals-threads").set_index("cpu_limit")["wall_s"]
-    for table in (
-        "phase-efficient",
-        "phase-dead-zone",
-        "phase-recovery",
-        "phase-breakthrough",
-        "auto-versus-explicit",
-    ):
-        frame = load_reference("ffmpeg-threads", table)
-        if "thread_setting" in frame:
-            frame = frame[frame["thread_setting"] == "equal_to_limit"]
-        assert (frame["wall_s"] == frame["cpu_limit"].map(wall)).all(), table
+    frame = load_reference("ffmpeg-threads", table)
+    if "thread_setting" in frame:
+        frame = frame[frame["thread_setting"] == "equal_to_limit"]
+    assert (frame["wall_s"] == frame["cpu_limit"].map(wall)).all()
 
 
 @pytest.mark.parametrize(
@@ -346,11 +332,13 @@ def test_every_published_curve_is_in_the_index():
 
 @pytest.mark.night
 def test_a_report_of_a_run_of_reference_leaves_it_as_it_was(deadzone, home):
-    (home / "notebooks" / "attribution.ipynb").symlink_to(
-        REPOSITORY / "notebooks" / "attribution.ipynb"
-    )
-    before = {path: path.read_bytes() for path in (REFERENCE / "runs").rglob("*") if path.is_file()}
+    notebook = Path("notebooks", "attribution.ipynb")
+    (home / notebook).symlink_to(REPOSITORY / notebook)
+
+    def contents():
+        paths = (REFERENCE / "runs").rglob("*")
+        return {path: path.read_bytes() for path in paths if path.is_file()}
+
+    before = contents()
     deadzone("report", "upload-cpu-limit/reference", code=0)
-    assert before == {
-        path: path.read_bytes() for path in (REFERENCE / "runs").rglob("*") if path.is_file()
-    }
+    assert before == contents()

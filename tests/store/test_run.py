@@ -102,8 +102,8 @@ def test_a_run_that_is_not_there_is_told_with_the_nearest(three_runs, tmp_path, 
 
 
 def test_an_id_that_two_studies_have_must_say_which(tmp_path):
-    RunFolder.create(tmp_path, STUDY, "one")
-    RunFolder.create(tmp_path, STUDY.model_copy(update={"study": "other"}), "one")
+    for study in (STUDY, STUDY.model_copy(update={"study": "other"})):
+        RunFolder.create(tmp_path, study, "one")
     with pytest.raises(StoreError, match="Several studies have a run 'one'; write `STUDY/one"):
         RunFolder.find(tmp_path, "one")
 

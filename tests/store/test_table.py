@@ -36,13 +36,10 @@ def test_no_trials_are_a_table_without_rows():
 
 
 def test_a_series_has_a_row_a_reading():
-    lines = [
-        {"trial": 3, "attempt": 2, "samples": [[0.1, "nr_periods", 1.0], [0.2, "nr_periods", 2.0]]}
-    ]
-    assert whole(long_pieces(lines, "r", "samples", Sample)).to_numpy().tolist() == [
-        ["r", 3, 2, 0.1, "nr_periods", 1.0],
-        ["r", 3, 2, 0.2, "nr_periods", 2.0],
-    ]
+    samples = [[0.1, "nr_periods", 1.0], [0.2, "nr_periods", 2.0]]
+    lines = [{"trial": 3, "attempt": 2, "samples": samples}]
+    table = whole(long_pieces(lines, "r", "samples", Sample))
+    assert table.to_numpy().tolist() == [["r", 3, 2, *reading] for reading in samples]
 
 
 RECORDS = [

@@ -136,15 +136,17 @@ def test_criterion_tells_throughput_and_what_changed_since(tmp_path):
     assert table["throughput_bytes_s"][1] == 1.5 * 2**30
 
 
-def test_metrics_that_a_go_benchmark_reports_have_columns(tmp_path):
-    row = imported("go-bench", written(tmp_path, GO_METRICS)).iloc[0]
-    assert (row["p50_ms"], row["req_per_s"], row["allocations"]) == (12.5, 904.2, 9)
-
-
-def test_perf_stat_of_several_runs_tells_time_and_units(tmp_path):
-    row = imported("perf-stat", written(tmp_path, PERF_REPEATED)).iloc[0]
-    assert row["wall_s"] == 0.012439 and row["power_energy_pkg_joules"] == 12.5
-    assert row["uncore_imc_data_reads_bytes"] == 2 * 2**20
+@pytest.mark.parametrize(
+    ("tool", "text", "figures"),
+    [
+        ("go-bench", GO_METRICS, {"p50_ms": 12.5, "req_per_s": 904.2, "allocations": 9}),
+        ("perf-stat", PERF_REPEATED, {"wall_s": 0.012439, "power_energy_pkg_joules": 12.5}),
+        ("perf-stat", PERF_REPEATED, {"uncore_imc_data_reads_bytes": 2 * 2**20}),
+    ],
+)
+def test_metrics_and_units_that_a_tool_reports_have_columns(tmp_path, tool, text, figures):
+    row = imported(tool, written(tmp_path, text)).iloc[0]
+    assert {name: row[name] for name in figures} == figures
 
 
 def test_a_run_of_perf_stat_that_was_cut_off_is_failed(deadzone, tmp_path):
@@ -174,8 +176,7 @@ def test_a_metric_alone_in_the_json_of_perf_stat_is_passed_over(tmp_path):
 
 def test_a_sweep_of_vllm_is_a_list_of_results(tmp_path):
     one = json.loads(sample("vllm_bench.json").read_text())
-    path = tmp_path / "summary.json"
-    path.write_text(json.dumps([one, {**one, "max_concurrency": 64}]))
+    path = written(tmp_path, json.dumps([one, {**one, "max_concurrency": 64}]), "summary.json")
     assert imported("vllm-bench", path)["max_concurrency"].tolist() == [32, 64]
 
 
@@ -266,11 +267,8 @@ def test_two_csv_in_one_file_are_refused(tmp_path):
 
 
 def test_percentiles_that_locust_was_not_asked_for_are_missing(tmp_path):
-    text = (
-        "Type,Name,Request Count,Failure Count,Median Response Time,Requests/s,50%,95%\n"
-        "GET,/,100,5,12,10.0,12,18\n"
-    )
-    row = imported("locust", written(tmp_path, text)).iloc[0]
+    head = "Type,Name,Request Count,Failure Count,Median Response Time,Requests/s,50%,95%\n"
+    row = imported("locust", written(tmp_path, f"{head}GET,/,100,5,12,10.0,12,18\n")).iloc[0]
     assert (row["latency_p95_ms"], row["errors"]) == (18, 5) and "latency_p99_ms" not in row
 
 

@@ -1,13 +1,16 @@
 """Whatever is wrong with a file becomes a sentence: missing, empty, of another kind, damaged
 anywhere."""
 
+import json
+
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from torture.mutations import changed, places
 
 from deadzone.errors import DeadzoneError, FormatError
 from deadzone.store.imports.registry import FORMATS
-from store.imports.samples import FOLDER, imported, sample
+from store.imports.samples import FOLDER, imported, sample, written
 
 SAMPLES = [
     ("hyperfine", "hyperfine.json"), ("fio", "fio_randrw_4k.json"),
@@ -88,35 +91,15 @@ def test_a_file_changed_anywhere_is_read_or_refused(tool, name, data, tmp_path):
     read(tool, path)
 
 
-def values_of(document, path=()):
-    members = (
-        document.items()
-        if isinstance(document, dict)
-        else enumerate(document)
-        if isinstance(document, list)
-        else ()
-    )
-    for key, value in members:
-        yield (*path, key)
-        yield from values_of(value, (*path, key))
-
-
 @pytest.mark.parametrize(("tool", "name"), [s for s in SAMPLES if s[1].endswith(".json")])
 @quick
 @given(data=st.data())
 def test_any_value_of_a_document_may_be_of_another_kind(tool, name, data, tmp_path):
-    import json
-
     document = json.loads(sample(name).read_text())
-    place = data.draw(st.sampled_from(list(values_of(document))))
-    inside = document
-    for key in place[:-1]:
-        inside = inside[key]
+    place = data.draw(st.sampled_from(list(places(document))))
     strange = [None, True, -1, 0, 1e308, 10**400, "x", "", [], {}, [1], {"a": 1}]
-    inside[place[-1]] = data.draw(st.sampled_from(strange))
-    path = tmp_path / name
-    path.write_text(json.dumps(document))
-    read(tool, path)
+    odd = changed(document, place, data.draw(st.sampled_from(strange)))
+    read(tool, written(tmp_path, json.dumps(odd), name))
 
 
 def test_a_missing_file_is_said_with_the_nearest_name():
@@ -124,13 +107,9 @@ def test_a_missing_file_is_said_with_the_nearest_name():
         imported("hey", FOLDER / "heyy.csv")
 
 
-def test_a_folder_is_no_file():
-    with pytest.raises(FormatError, match="cannot be read"):
-        imported("wrk", FOLDER)
-
-
-def test_a_damaged_archive_is_refused(tmp_path):
+def test_a_folder_and_a_damaged_archive_are_refused(tmp_path):
     path = tmp_path / "points.json.gz"
     path.write_bytes(b"\x1f\x8b\x08\x00 not really")
-    with pytest.raises(FormatError, match="cannot be read"):
-        imported("k6", path)
+    for tool, no_file in (("wrk", FOLDER), ("k6", path)):
+        with pytest.raises(FormatError, match="cannot be read"):
+            imported(tool, no_file)

@@ -64,22 +64,18 @@ def test_each_says_how_it_is_written_and_has_a_trap():
 
 
 def test_units_that_change_with_size_are_one_unit_afterwards(tmp_path):
-    path = written(tmp_path, sample("google_benchmark.json").read_text(), "google.json")
-    times = imported("google-benchmark", path)
+    times = imported("google-benchmark", sample("google_benchmark.json"))
     assert times["time_per_call_s"].max() == pytest.approx(0.007578455)  # 7.58 ms printed in ns
-    assert times.set_index("benchmark")["time_per_call_s"]["BM_Ms"].iloc[0] == pytest.approx(
-        1.93e-3, rel=0.01
-    )
-    path = written(
-        tmp_path, sample("jmh.json").read_text().replace('"us/op"', '"ms/op"'), "jmh.json"
-    )
-    milli, micro = (
-        imported("jmh", file)["time_per_call_s"].max() for file in (path, sample("jmh.json"))
+    of_ms = times.set_index("benchmark")["time_per_call_s"]["BM_Ms"].iloc[0]
+    assert of_ms == pytest.approx(1.93e-3, rel=0.01)
+    jmh, unit = sample("jmh.json").read_text(), '"us/op"'
+    micro, milli = (
+        imported("jmh", written(tmp_path, jmh.replace(unit, other)))["time_per_call_s"].max()
+        for other in (unit, '"ms/op"')
     )
     assert milli == pytest.approx(1000 * micro)
-    text = sample("jmh.json").read_text().replace('"us/op"', '"fortnights/op"')
     with pytest.raises(FormatError, match="'fortnights', a unit that is not known where a time"):
-        imported("jmh", written(tmp_path, text, "jmh.json"))
+        imported("jmh", written(tmp_path, jmh.replace(unit, '"fortnights/op"')))
     text = sample("gnu_time.txt").read_text().replace("0:13.13", "1:02:03")
     assert imported("gnu-time", written(tmp_path, text, "time.txt"))["wall_s"][0] == 3723
 
@@ -109,9 +105,7 @@ def test_labels_of_other_versions_are_read(tmp_path, tool, text, expected):
 
 
 def test_output_that_was_cut_off_is_said(tmp_path):
-    path = written(
-        tmp_path, sample("pgbench_select.txt").read_text().split("tps")[0], "pgbench.txt"
-    )
+    path = written(tmp_path, sample("pgbench_select.txt").read_text().split("tps")[0])
     with pytest.raises(FormatError, match="no complete result of pgbench: it has no achieved_rate"):
         imported("pgbench", path)
 
@@ -127,11 +121,8 @@ def test_a_google_benchmark_that_failed_has_no_time(tmp_path):
 
 
 def test_aggregates_of_google_benchmark_before_1_5_are_left_out(tmp_path):
-    names = ("BM_A/8", "BM_A/8_mean", "BM_A/8_stddev")
-    entries = [
-        {"name": name, "iterations": 10, "real_time": 5.0, "cpu_time": 4.0, "time_unit": "us"}
-        for name in names
-    ]
+    measured = {"iterations": 10, "real_time": 5.0, "cpu_time": 4.0, "time_unit": "us"}
+    entries = [{"name": f"BM_A/8{of}", **measured} for of in ("", "_mean", "_stddev")]
     table = imported("google-benchmark", written(tmp_path, json.dumps({"benchmarks": entries})))
     assert table["benchmark"].tolist() == ["BM_A/8"] and table["time_per_call_s"][0] == 5e-6
 
@@ -253,18 +244,18 @@ def test_dialects_that_people_keep_are_read(tmp_path, tool):
 WRK = sample("wrk_latency.txt").read_text()
 
 
+WRK_FIGURES = {
+    "latency_p50_ms": 0.19, "latency_p90_ms": 165.79, "latency_p99_ms": 907.06,
+    "latency_mean_ms": 57.94, "latency_max_ms": 1010.0, "requests": 1452991, "wall_s": 20.03,
+    "achieved_rate": 72537.81, "transferred_bytes": round(178.75 * 2**20), "client_threads": 2,
+    "client_connections": 20, "errors": 0,
+}  # fmt: skip
+"""190.00us, 165.79ms, 1.01s; 178.75MB is 178.75 * 1024 * 1024 bytes."""
+
+
 def test_units_of_the_text_become_ours():
-    """190.00us, 165.79ms, 1.01s; 178.75MB is 178.75 * 1024 * 1024 bytes."""
     row = imported("wrk", sample("wrk_latency.txt")).iloc[0]
-    assert (row["latency_p50_ms"], row["latency_p90_ms"], row["latency_p99_ms"]) == (
-        0.19,
-        165.79,
-        907.06,
-    )
-    assert (row["latency_mean_ms"], row["latency_max_ms"]) == (57.94, 1010.0)
-    assert (row["requests"], row["wall_s"], row["achieved_rate"]) == (1452991, 20.03, 72537.81)
-    assert row["transferred_bytes"] == round(178.75 * 2**20)
-    assert (row["client_threads"], row["client_connections"], row["errors"]) == (2, 20, 0)
+    assert {name: row[name] for name in WRK_FIGURES} == WRK_FIGURES
 
 
 def test_the_text_agrees_with_the_figures_that_a_script_prints():
@@ -293,17 +284,15 @@ def test_the_closed_loop_of_sysbench_is_that_of_its_database_tests(tmp_path, hea
 
 def test_what_wrk_rounds_is_said_as_it_prints_it():
     """72537.81 requests/s beside 1.01s."""
-    [said] = [
-        one for one in reader_of("wrk")(sample("wrk_latency.txt")).warnings if "prints" in one
-    ]
+    warnings = reader_of("wrk")(sample("wrk_latency.txt")).warnings
+    [said] = [one for one in warnings if "prints" in one]
     assert "two decimals of their unit" in said
 
 
 def test_the_closed_loop_is_said_and_not_of_wrk2(tmp_path):
     assert "coordinated omission" in imported("wrk", sample("wrk_latency.txt"))["note"][0]
-    wrk2 = WRK.replace(
-        "Latency Distribution", "Latency Distribution (HdrHistogram - Recorded Latency)"
-    )
+    head = "Latency Distribution"
+    wrk2 = WRK.replace(head, f"{head} (HdrHistogram - Recorded Latency)")
     wrk2 = wrk2.replace(" 99%  907.06ms", " 99.000%  907.06ms\n 99.900%    0.95s ")
     table = imported("wrk", written(tmp_path, wrk2))
     assert "coordinated omission" not in table["note"][0]
@@ -312,11 +301,9 @@ def test_the_closed_loop_is_said_and_not_of_wrk2(tmp_path):
 
 def test_errors_are_added_up_and_several_tests_in_one_file_are_several_rows(tmp_path):
     assert len(imported("wrk", written(tmp_path, WRK + WRK))) == 2
-    said = (
-        "  Socket errors: connect 1, read 2, write 3, timeout 4\n  Non-2xx or 3xx responses: "
-        "5\nRequests/sec:"
-    )
-    assert imported("wrk", written(tmp_path, WRK.replace("Requests/sec:", said)))["errors"][0] == 15
+    said = "  Socket errors: connect 1, read 2, write 3, timeout 4\n  Non-2xx or 3xx responses: 5\n"
+    text = WRK.replace("Requests/sec:", f"{said}Requests/sec:")
+    assert imported("wrk", written(tmp_path, text))["errors"][0] == 15
 
 
 @pytest.mark.parametrize(
@@ -384,16 +371,14 @@ def test_a_heading_is_what_somebody_put_above_a_run(tmp_path, above, heading):
     assert table["heading"].tolist()[1] == heading and pd.isna(table["heading"][0])
 
 
-def test_what_a_tool_prints_between_its_runs_is_no_heading(tmp_path):
-    for tool, name in (
-        ("sysbench", "sysbench_cpu.txt"),
-        ("wrk", "wrk_latency.txt"),
-        ("criterion", "criterion.txt"),
-        ("go-bench", "go_bench.txt"),
-        ("redis-benchmark", "redis_benchmark.txt"),
-    ):
-        table = imported(tool, written(tmp_path, sample(name).read_text() * 2))
-        assert "heading" not in table, tool
+BETWEEN = ["sysbench_cpu", "wrk_latency", "criterion", "go_bench", "redis_benchmark"]
+
+
+@pytest.mark.parametrize("name", BETWEEN)
+def test_what_a_tool_prints_between_its_runs_is_no_heading(tmp_path, name):
+    tool = name.removesuffix("_cpu").removesuffix("_latency").replace("_", "-")
+    text = sample(f"{name}.txt").read_text() * 2
+    assert "heading" not in imported(tool, written(tmp_path, text))
 
 
 def test_a_benchmark_that_failed_is_a_row(tmp_path):

@@ -95,9 +95,16 @@ def test_percentiles_of_too_few_requests_are_said():
     assert len(said) == 1 and said[0].startswith("p99.9 of 360 requests rests on none or one")
 
 
-def test_a_trial_whose_program_did_nothing_fails():
-    with pytest.raises(FormatError, match="no request or event"):
-        printed_by("sysbench", NO_EVENT)
+@pytest.mark.parametrize(
+    ("tool", "text", "said"),
+    [
+        ("sysbench", NO_EVENT, "no request or event"),
+        ("jmeter", "speed 2.5 fast\n", r"^what the program printed: is no CSV of JMeter"),
+    ],
+)
+def test_a_trial_whose_program_did_nothing_or_printed_no_result_fails(tool, text, said):
+    with pytest.raises(FormatError, match=said):
+        printed_by(tool, text)
 
 
 def test_a_trial_gets_what_its_program_printed_and_it_does_not_measure_itself():
@@ -109,13 +116,7 @@ def test_a_trial_gets_what_its_program_printed_and_it_does_not_measure_itself():
 def test_repeats_are_their_median_and_several_benchmarks_are_refused():
     text = sample("go_bench.txt").read_text()
     repeats = "\n".join(line for line in text.splitlines() if "Sort/n=100-" in line)
-    assert printed_by("go-bench", repeats)["time_per_call_s"] == pytest.approx(
-        (38060e-9 + 16939e-9) / 2
-    )
+    median_s = (38060e-9 + 16939e-9) / 2
+    assert printed_by("go-bench", repeats)["time_per_call_s"] == pytest.approx(median_s)
     with pytest.raises(FormatError, match="holds 3 results, and a trial is one"):
         printed_by("go-bench", text)
-
-
-def test_what_is_no_result_is_said_of_what_was_printed_and_of_no_file():
-    with pytest.raises(FormatError, match=r"^what the program printed: is no CSV of JMeter"):
-        printed_by("jmeter", "speed 2.5 fast\n")
