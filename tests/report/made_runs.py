@@ -29,15 +29,10 @@ response: {name: wall_s, unit: s, goal: min}
 """
 
 PROVENANCE = {
-    "recorded_at": "2026-03-05T10:20:30+00:00",
-    "host": "measuring-host",
-    "cpu_model": "Some CPU",
-    "target": "local",
-    "cores_usable": 2,
-    "memory_bytes": 8 * 2**30,
-    "limits_mechanism": "cgroup-v2",
-    "git_commit": "0123456789abcdef",
-}
+    "recorded_at": "2026-03-05T10:20:30+00:00", "host": "measuring-host", "cpu_model": "Some CPU",
+    "target": "local", "cores_usable": 2, "memory_bytes": 8 * 2**30,
+    "limits_mechanism": "cgroup-v2", "git_commit": "0123456789abcdef",
+}  # fmt: skip
 
 
 def new_repository(home: Path) -> Path:

@@ -61,16 +61,12 @@ def written(analysed, files):
 )
 def test_axe_finds_nothing(browser, written, language, scheme):
     axe = pytest.importorskip("axe_core_python.sync_playwright").Axe()
-    tab = browser.new_page(
-        color_scheme=scheme, viewport={"width": 1400, "height": 900}, offline=True
-    )
+    view = {"width": 1400, "height": 900}
+    tab = browser.new_page(color_scheme=scheme, viewport=view, offline=True)
     tab.goto(written(language).as_uri())
     found = axe.run(tab)["violations"]
     tab.close()
-    assert not [
-        (violation["id"], [node["html"][:150] for node in violation["nodes"]])
-        for violation in found
-    ]
+    assert not [(one["id"], [node["html"][:150] for node in one["nodes"]]) for one in found]
 
 
 def test_nothing_is_loaded_and_nothing_sticks_out(browser, written):

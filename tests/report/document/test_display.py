@@ -27,14 +27,10 @@ TABLE = Table.of_frame(
     "Two cores halve it.", numeric=["limit", "time (s)"], id="t", row_ids=["1", "2"],
 )  # fmt: skip
 
+SHOWN = (Claim("Shown.", (Evidence("t-1", "the row"),)),)
 BLOCKS = [
     Title("A title", "A question?", ("A doubt.",), (("Host", "here"),), "2026-03-05"),
-    Prose(
-        ("Plain.", Claim("Shown.", (Evidence("t-1", "the row"),))),
-        heading="Head",
-        style="verdict",
-        id="v",
-    ),
+    Prose(("Plain.", *SHOWN), heading="Head", style="verdict", id="v"),
     CommandBlock(("deadzone run x",), heading="Reproduce", id="r"),
     TABLE,
     Figure('<svg viewBox="0 0 1 1"><path d="M0 0"/></svg>', "It falls.", "A falling line", id="f"),

@@ -150,31 +150,23 @@ def shown(kind, text):
 
 
 def executed(home, seconds):
-    return v4.new_notebook(
-        metadata={
-            "kernelspec": {"name": "python3", "display_name": "Python 3"},
-            "language_info": {"name": "python", "version": sys.version},
-            "papermill": {
-                "input_path": f"{home}/notebooks/phases.ipynb",
-                "output_path": "/tmp/x/report.ipynb",
-                "start_time": f"2026-03-05T10:20:{seconds}",
-                "duration": float(seconds),
-                "parameters": {"run": f"{home}/data/runs/probe/run-1", "within": 0.1},
-            },
-        },
-        cells=[
-            v4.new_code_cell(
-                f'run = "{home}/data/runs/probe/run-1"',
-                metadata={"papermill": {"duration": seconds}},
-                outputs=[
-                    v4.new_output(
-                        "stream", name="stderr", text=f"{sys.prefix}/lib/x.py:1: Warning"
-                    ),
-                    shown("text/plain", f"wrote {home}/data, {Path.home()}/.cache and a/b"),
-                ],
-            )
-        ],
+    told = {
+        "input_path": f"{home}/notebooks/phases.ipynb",
+        "output_path": "/tmp/x/report.ipynb",
+        "start_time": f"2026-03-05T10:20:{seconds}",
+        "duration": float(seconds),
+        "parameters": {"run": f"{home}/data/runs/probe/run-1", "within": 0.1},
+    }
+    kernel = {"kernelspec": {"name": "python3", "display_name": "Python 3"}}
+    kernel["language_info"] = {"name": "python", "version": sys.version}
+    warned = {"name": "stderr", "text": f"{sys.prefix}/lib/x.py:1: Warning"}
+    wrote = shown("text/plain", f"wrote {home}/data, {Path.home()}/.cache and a/b")
+    cell = v4.new_code_cell(
+        f'run = "{home}/data/runs/probe/run-1"',
+        metadata={"papermill": {"duration": seconds}},
+        outputs=[v4.new_output("stream", **warned), wrote],
     )
+    return v4.new_notebook(metadata={**kernel, "papermill": told}, cells=[cell])
 
 
 def test_no_path_of_the_machine_is_left(repository):

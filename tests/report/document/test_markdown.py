@@ -46,22 +46,11 @@ def test_markdown_has_its_word_in_typst(source, content):
 
 
 def test_what_a_cell_says_is_read_in_the_pdf():
-    seen = printed(
-        "## Head\n\nOne\ntwo, 1 < 2 &amp; <b>bold</b>.\n\n- item\n  - inner\n\n| name | n "
-        "|\n|---|--:|\n| *x* | 200 |\n\n$$\ny\n$$\n\nLast."
-    )
-    said = (
-        "Head",
-        "One two, 1 < 2 & <b>bold</b>.",
-        "item",
-        "inner",
-        "name",
-        "x",
-        "200",
-        "y",
-        "Last.",
-    )
-    assert not [words for words in said if words not in seen]
+    text = "## Head\n\nOne\ntwo, 1 < 2 &amp; <b>bold</b>.\n\n- item\n  - inner\n\n"
+    table = "| name | n |\n|---|--:|\n| *x* | 200 |\n\n"
+    seen = printed(f"{text}{table}$$\ny\n$$\n\nLast.")
+    said = ("Head", "One two, 1 < 2 & <b>bold</b>.", "item", "inner", "name", "x", "200", "y")
+    assert not [words for words in (*said, "Last.") if words not in seen]
 
 
 def test_no_text_of_a_cell_becomes_code():

@@ -35,12 +35,9 @@ def document(*parts, language="en"):
 
 
 def table(rows, columns=3, **more):
-    names = [f"column number {i}" for i in range(columns)]
-    return Table.of_frame(
-        pd.DataFrame([[f"{r}.{i}" for i in range(columns)] for r in range(rows)], columns=names),
-        "A table.",
-        **more,
-    )
+    cells = [[f"{row}.{column}" for column in range(columns)] for row in range(rows)]
+    frame = pd.DataFrame(cells, columns=[f"column number {i}" for i in range(columns)])
+    return Table.of_frame(frame, "A table.", **more)
 
 
 EVERYTHING = (

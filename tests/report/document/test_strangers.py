@@ -32,10 +32,8 @@ class Elements(HTMLParser):
             leads = name.endswith("href") or name in ("src", "action", "formaction", "srcdoc")
             if name.startswith("on") or (leads and "javascript:" in (value or "").lower()):
                 self.active.append((tag, name, value))
-        if tag in ("script", "iframe", "object", "embed", "foreignobject") or (
-            tag,
-            ("src", "x"),
-        ) in [("img", one) for one in attrs]:
+        is_hostile = tag == "img" and ("src", "x") in attrs
+        if is_hostile or tag in ("script", "iframe", "object", "embed", "foreignobject"):
             self.active.append((tag, attrs))
 
 

@@ -8,10 +8,10 @@ from deadzone.report.sweep.report import SweepReport
 from deadzone.report.sweep.source import load_source
 
 
-def report_of(tmp_path, rows, columns, **asked):
+def report_of(tmp_path, rows, columns, response="wall_s", **asked):
     path = tmp_path / "trials.csv"
     pd.DataFrame(rows, columns=columns).to_csv(path, index=False)
-    return SweepReport(analyse(load_source(table=str(path), response="wall_s", **asked)))
+    return SweepReport(analyse(load_source(table=str(path), response=response, **asked)))
 
 
 TOOLS = [
@@ -43,17 +43,13 @@ def test_the_same_in_korean(tmp_path):
 
 
 def test_a_level_apart_is_in_a_figure_of_its_own_beside_the_curve(tmp_path):
-    rows = [
-        (d, wall * noise)
-        for d, wall in ((0, 4), (1, 8), (2, 4), (4, 2), (8, 2))
-        for noise in (0.99, 1, 1.01)
-    ]
+    times, noise = ((0, 4), (1, 8), (2, 4), (4, 2), (8, 2)), (0.99, 1, 1.01)
+    rows = [(d, wall * n) for d, wall in times for n in noise]
     report = report_of(tmp_path, rows, ["depth", "wall_s"], knob="depth")
     curve, settings = report.figures()
     assert (curve.id, settings.id) == ("response", "settings-figure")
-    assert report.treatments()[0].frame.iloc[:, 0].tolist() == [
-        f"depth {d}" for d in (0, 1, 2, 4, 8)
-    ]
+    listed = report.treatments()[0].frame.iloc[:, 0].tolist()
+    assert listed == [f"depth {d}" for d in (0, 1, 2, 4, 8)]
 
 
 def test_trials_are_drawn_at_their_setting_where_one_in_the_middle_is_barred(tmp_path, monkeypatch):
@@ -87,11 +83,8 @@ def test_trials_are_drawn_at_their_setting_where_one_in_the_middle_is_barred(tmp
 
 def test_a_rate_in_bytes_is_said_in_gigabytes_everywhere(tmp_path, monkeypatch):
     rows = [(n, 4e9 * min(n, 3) * noise) for n in (1, 2, 3, 4) for noise in (0.99, 1, 1.01)]
-    path = tmp_path / "trials.csv"
-    pd.DataFrame(rows, columns=["n", "throughput_bytes_s"]).to_csv(path, index=False)
-    report = SweepReport(
-        analyse(load_source(table=str(path), knob="n", response="throughput_bytes_s"))
-    )
+    columns = ["n", "throughput_bytes_s"]
+    report = report_of(tmp_path, rows, columns, "throughput_bytes_s", knob="n")
     assert "Set n 3: 12.0 GB/s" in report.title().verdict
     frame = report.treatments()[0].frame
     assert "throughput (GB/s)" in frame.columns[2] and frame.iloc[0, 2].startswith("4.0")
