@@ -19,9 +19,8 @@ def table(tmp_path):
 
 
 def test_the_documented_json_is_printed(table, deadzone):
-    said = deadzone("fit", table, "--knob", "cores", "--response", "wall_s", "--json")
-    assert said.code == 0
-    model = json.loads(said.out)
+    asked = ("fit", table, "--knob", "cores", "--response", "wall_s")
+    model = json.loads(deadzone(*asked, "--json", code=0).out)
     facts = ["knob", "response", "goal", "goal_from", "n_levels", "n_trials", "phases", "outliers"]
     assert {*facts, "recommendation"} <= set(model)
     assert (model["knob"], model["n_levels"], model["n_trials"]) == ("cores", 7, 21)
@@ -29,8 +28,8 @@ def test_the_documented_json_is_printed(table, deadzone):
     keys = {"start", "stop", "label", "elasticity", "elasticity_low", "elasticity_high"}
     assert all(keys | {"probability"} <= set(phase) for phase in model["phases"])
     assert model["recommendation"]["setting"] == 4
-    words = deadzone("fit", table, "--knob", "cores", "--response", "wall_s")
-    assert words.code == 0 and "plateau" in words.out and "4" in words.out
+    words = deadzone(*asked, code=0).out
+    assert "plateau" in words and "4" in words
 
 
 @pytest.mark.parametrize("response", ["tokens", "time_s"])
@@ -92,11 +91,9 @@ def test_a_second_factor_gives_a_model_for_each_of_its_values(grid, deadzone):
     arguments = ("fit", grid, "--knob", "cores", "--response", "wall_s", "--by", "threads")
     said = json.loads(deadzone(*arguments, "--json").out)
     plateaus = {one["threads"]: one["phases"][-1]["start"] for one in said["slices"]}
-    assert plateaus == {2: 2, 4: 4}
-    assert said["recommendation"]
-    words = deadzone(*arguments)
-    assert words.code == 0
-    assert "threads = 2" in words.out and "threads = 4" in words.out
+    assert plateaus == {2: 2, 4: 4} and said["recommendation"]
+    words = deadzone(*arguments, code=0).out
+    assert "threads = 2" in words and "threads = 4" in words
 
 
 def test_a_doubt_of_one_slice_names_it_and_the_setting_is_said_once(deadzone, tmp_path):
@@ -115,12 +112,15 @@ def test_a_doubt_of_one_slice_names_it_and_the_setting_is_said_once(deadzone, tm
 
 
 def test_a_factor_that_is_not_ours_to_choose_is_given(grid, deadzone):
-    asked = ("--knob", "cores", "--response", "wall_s", "--by", "threads")
-    arguments = ("fit", grid, *asked, "--given")
-    said = json.loads(deadzone(*arguments, "threads=2", "--json").out)
+    asked = ("fit", grid, "--knob", "cores", "--response", "wall_s", "--by")
+    said = json.loads(deadzone(*asked, "threads", "--given", "threads=2", "--json").out)
     assert said["recommendation"]["setting"] == {"threads": 2, "cores": 2}
-    assert "write FACTOR=LEVEL" in deadzone(*arguments, "threads").err
-    assert "there are threads = 2; threads = 4" in deadzone(*arguments, "threads=3").err
+    for more, words in (
+        (("threads", "--given", "threads"), "write FACTOR=LEVEL"),
+        (("threads", "--given", "threads=3"), "there are threads = 2; threads = 4"),
+        (("threads,cores",), "Give each by itself: `--by threads --by cores`."),
+    ):
+        assert words in deadzone(*asked, *more).err
 
 
 @pytest.mark.parametrize(
@@ -131,30 +131,30 @@ def test_a_factor_that_is_not_ours_to_choose_is_given(grid, deadzone):
      ("--knob cores --response wall_s --cost cores*", "cannot be read as arithmetic")],
 )  # fmt: skip
 def test_what_is_wrong_is_told(table, deadzone, arguments, words):
-    said = deadzone("fit", table, *arguments.split())
-    assert said.code == 2 and words in said.err and "Traceback" not in said.err
-    said = deadzone("fit", table.parent / "trial.csv", "--knob", "a", "--response", "b")
-    assert said.code == 2
-    assert "there is no such table. Did you mean `trials.csv`?" in said.err
+    said = deadzone("fit", table, *arguments.split(), code=2).err
+    assert words in said and "Traceback" not in said
+    other = ("fit", table.parent / "trial.csv", "--knob", "a", "--response", "b")
+    assert "there is no such table. Did you mean `trials.csv`?" in deadzone(*other, code=2).err
 
 
-@pytest.mark.parametrize("level", ["4", "many"])
-def test_a_knob_that_was_not_turned_is_said_in_a_sentence(level, deadzone, tmp_path):
-    path = tmp_path / "one.csv"
-    path.write_text(
-        "cores,wall_s\n" + "".join(f"{level},{seconds}\n" for seconds in (8.1, 8.2, 8.4))
-    )
-    said = deadzone("fit", path, "--knob", "cores", "--response", "wall_s")
-    assert said.code == 0
-    assert "There is no other setting to compare" in said.out
-
-
-@pytest.mark.parametrize("level", ["1e999", "9" * 400])
-def test_a_knob_too_large_for_a_number_is_refused_with_its_row(level, deadzone, tmp_path):
-    path = tmp_path / "one.csv"
-    path.write_text(f"cores,wall_s\n1,8.1\n2,8.2\n{level},8.4\n")
-    said = deadzone("fit", path, "--knob", "cores", "--response", "wall_s")
-    assert said.code == 2 and "'cores' is infinite in data row 3" in said.err
+@pytest.mark.parametrize(
+    ("levels", "code", "words"),
+    [
+        (("4", "4", "4"), 0, "There is no other setting to compare"),
+        (("many", "many", "many"), 0, "There is no other setting to compare"),
+        (("1", "2", "1e999"), 2, "'cores' is infinite in data row 3"),
+        (("1", "2", "9" * 400), 2, "'cores' is infinite in data row 3"),
+    ],
+    ids=["one number", "one word", "infinite", "too large"],
+)
+def test_a_knob_that_was_not_turned_or_is_too_large_is_said_in_a_sentence(
+    levels, code, words, deadzone, tmp_path
+):
+    rows = "".join(f"{n},{seconds}\n" for n, seconds in zip(levels, (8.1, 8.2, 8.4), strict=True))
+    (tmp_path / "one.csv").write_text(f"cores,wall_s\n{rows}")
+    asked = ("fit", tmp_path / "one.csv", "--knob", "cores", "--response", "wall_s")
+    said = deadzone(*asked, code=code)
+    assert words in said.out + said.err
 
 
 def test_a_level_that_is_missing_in_a_row_is_no_defect(table, deadzone):
@@ -168,9 +168,8 @@ def gogc(tmp_path):
     """A word below levels that are numbers."""
     path = tmp_path / "gogc.csv"
     rows = [(-1, 5.1), (50, 9.0), (100, 8.0), (200, 7.0), (400, 6.5)]
-    path.write_text(
-        "gogc,time_s\n" + "".join(f"{n},{s * k}\n" for n, s in rows for k in (1, 1.004))
-    )
+    lines = [f"{n},{s * k}\n" for n, s in rows for k in (1, 1.004)]
+    path.write_text("gogc,time_s\n" + "".join(lines))
     return ("fit", path, "--knob", "gogc", "--response", "time_s")
 
 
@@ -186,9 +185,8 @@ def test_zero_is_the_lowest_level_unless_it_is_a_word(tmp_path, deadzone):
     """Of settings that tie the lowest is chosen, and a word is no lower than any other."""
     path = tmp_path / "pool.csv"
     rows = [(0, 3.03), (1, 12.0), (2, 6.0), (4, 3.0), (8, 3.0)]
-    path.write_text(
-        "pool,time_s\n" + "".join(f"{n},{s + d}\n" for n, s in rows for d in (0, 0.01, 0.02))
-    )
+    lines = [f"{n},{s + d}\n" for n, s in rows for d in (0, 0.01, 0.02)]
+    path.write_text("pool,time_s\n" + "".join(lines))
     asked = ("fit", path, "--knob", "pool", "--response", "time_s", "-q")
     for option, chosen in (((), 0), (("--zero", "level"), 0), (("--zero", "word"), 4)):
         assert deadzone(*asked, *option).out.startswith(f"Set pool {chosen}:")
@@ -326,11 +324,6 @@ def test_columns_that_are_levels_with_a_word_are_told_with_what_to_type(tmp_path
     asked = ("--wide", wide, "--name", "sockets", "--knob", "sockets", "--response", "req/s")
     again = deadzone("fit", tmp_path / "t.csv", *asked, "--by", "Latency", "--json")
     assert json.loads(again.out)["recommendation"]["setting"]["sockets"] == "128 sockets"
-
-
-def test_names_of_factors_apart_by_a_comma_are_told_with_what_to_type(grid, deadzone):
-    said = deadzone("fit", grid, "--knob", "cores", "--response", "wall_s", "--by", "threads,cores")
-    assert "Give each by itself: `--by threads --by cores`." in said.err
 
 
 def test_one_trial_of_a_setting_beside_others_that_differ_is_not_worse(tmp_path, deadzone):

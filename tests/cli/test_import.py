@@ -25,9 +25,8 @@ def test_three_fio_files_are_imported_and_fitted(deadzone, tmp_path):
 
 
 def test_json_has_rows_and_warnings(deadzone):
-    document = json.loads(
-        deadzone("import", "k6", SAMPLES / "k6_summary_export.json", "--json").out
-    )
+    said = deadzone("import", "k6", SAMPLES / "k6_summary_export.json", "--json").out
+    document = json.loads(said)
     assert document["rows"][0]["dropped"] == 133
     assert any("dropped 133" in warning for warning in document["warnings"])
 
@@ -43,14 +42,12 @@ def test_levels_are_set_and_rows_added(deadzone, tmp_path):
 
 
 def test_without_a_file_to_write_the_table_is_printed_and_its_runs_are_compared(deadzone, tmp_path):
-    table = pd.read_csv(
-        io.StringIO(deadzone("import", "hyperfine", SAMPLES / "hyperfine.json").out)
-    )
+    said = deadzone("import", "hyperfine", SAMPLES / "hyperfine.json").out
+    table = pd.read_csv(io.StringIO(said))
     assert len(table) == 40
     for name, command in (("a", "sha256sum"), ("b", "md5sum")):
-        table[table["command"].str.startswith(command)].drop(columns="command").to_csv(
-            tmp_path / f"{name}.csv", index=False
-        )
+        runs = table[table["command"].str.startswith(command)].drop(columns="command")
+        runs.to_csv(tmp_path / f"{name}.csv", index=False)
     document = json.loads(deadzone("compare", tmp_path / "a.csv", tmp_path / "b.csv", "--json").out)
     assert document["overall"][0]["verdict"] == "better"
     assert document["overall"][0]["ratio"] == pytest.approx(0.005818893 / 0.0085026005)
@@ -68,9 +65,7 @@ def test_without_a_file_to_write_the_table_is_printed_and_its_runs_are_compared(
      (["wrk"], "Missing argument")],
 )  # fmt: skip
 def test_mistakes_are_answered_with_a_sentence(deadzone, arguments, words):
-    said = deadzone("import", *arguments)
-    assert said.code == EXIT_USAGE
-    assert words in said.err
+    assert words in deadzone("import", *arguments, code=EXIT_USAGE).err
 
 
 def test_any_table_of_words_in_quotes_is_no_result_of_redis_benchmark(deadzone, tmp_path):

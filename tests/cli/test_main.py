@@ -21,8 +21,7 @@ def test_help_lists_every_command_with_what_it_does(deadzone):
 @pytest.mark.parametrize("name", commands())
 def test_every_command_explains_itself_and_can_answer_in_json(deadzone, name):
     """The schema is JSON by itself."""
-    said = deadzone(name, "--help")
-    assert said.code == 0
+    said = deadzone(name, "--help", code=0)
     assert said.out.startswith("Usage: ")
     assert len(said.out.splitlines()) > 4
     assert deadzone(name, "-h") == said
@@ -44,10 +43,8 @@ def test_the_version_is_told(deadzone):
       "'most' is not one of 'min', 'max'")],
 )  # fmt: skip
 def test_wrong_usage_is_told_with_exit_code_2(deadzone, arguments, words):
-    said = deadzone(*arguments)
-    assert said.code == 2
-    assert words in said.err
-    assert said.out == ""
+    said = deadzone(*arguments, code=2)
+    assert words in said.err and said.out == ""
 
 
 def test_what_others_wrote_is_shown_and_not_obeyed_by_the_terminal(deadzone):
@@ -111,9 +108,8 @@ def loaded(names, *words):
     )
     argv = (sys.executable, "-c", program)
     said = subprocess.run(argv, capture_output=True, text=True, check=False)
-    assert said.returncode in (0, EXIT_FINDING), (
-        said.stderr
-    )  # a busy machine leaves no trial to trust
+    # a busy machine leaves no trial to trust
+    assert said.returncode in (0, EXIT_FINDING), said.stderr
     return said.stderr.splitlines()[-1], said.stdout
 
 
@@ -162,14 +158,10 @@ run_sweep(opened.plan, opened.run, Watching())
 
 def test_trials_are_measured_without_pandas(home, write_study):
     """The rehearsal and the tables at the end, which need it, are no part of measuring."""
-    study = write_study(
-        workload={"kind": "command", "argv": ["echo", "{n}"]},
-        factors={"n": [1, 2]},
-        design={"replicates": 2, "warmup": 0, "rehearsal": False},
-    )
-    said = subprocess.run(
-        (sys.executable, "-c", MEASURING, str(study)), capture_output=True, text=True, check=False
-    )
+    design = {"replicates": 2, "warmup": 0, "rehearsal": False}
+    study = write_study(argv=["echo", "{n}"], factors={"n": [1, 2]}, design=design)
+    argv = (sys.executable, "-c", MEASURING, str(study))
+    said = subprocess.run(argv, capture_output=True, text=True, check=False)
     assert said.stdout.splitlines() == [f"{n} set()" for n in range(4)], said.stderr
 
 
@@ -183,6 +175,5 @@ def test_what_the_machine_refuses_anywhere_is_told_and_no_traceback(
     deadzone, monkeypatch, refused, words
 ):
     monkeypatch.setattr("deadzone.cli.publish.command.callback", lambda *given, **named: refused())
-    said = deadzone("publish")
-    assert said.code == 3
-    assert said.err.startswith(f"deadzone: The machine refuses: {words}")
+    said = deadzone("publish", code=3).err
+    assert said.startswith(f"deadzone: The machine refuses: {words}")

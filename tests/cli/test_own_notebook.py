@@ -28,11 +28,8 @@ def own(home, deadzone):
 
 @pytest.fixture
 def study(own, write_study):
-    return write_study(
-        workload={"kind": "command", "argv": ["sleep", "{pause}"]},
-        factors={"pause": [0.02, 0.04, 0.08]},
-        notebook="../../analyses/mine.ipynb",
-    )
+    pauses = {"argv": ["sleep", "{pause}"], "factors": {"pause": [0.02, 0.04, 0.08]}}
+    return write_study(**pauses, notebook="../../analyses/mine.ipynb")
 
 
 def test_the_notebook_of_a_study_is_executed_and_published_and_stands_in_the_provenance(
@@ -83,8 +80,7 @@ def test_a_notebook_that_is_not_there_is_refused_before_anything_is_measured(
     home, write_study, deadzone, notebook, code, words
 ):
     write_study(notebook=notebook)
-    said = deadzone("sweep", "probe")
-    assert said.code == code and words in said.err
+    assert words in deadzone("sweep", "probe", code=code).err
     assert not (home / "data").exists()
 
 

@@ -9,12 +9,9 @@ from needs import needs
 @pytest.fixture
 def measured(home, write_study, deadzone):
     """A run in which half a second is shared out among workers."""
-    write_study(
-        workload={"kind": "command", "argv": ["sleep", "{pause}"], "env": {"PAUSE": "{pause}"}},
-        factors={"pause": [0.03, 0.06, 0.12]},
-        design={"replicates": 3},
-    )
-    assert deadzone("sweep", "probe").code == 0
+    pauses = {"argv": ["sleep", "{pause}"], "factors": {"pause": [0.03, 0.06, 0.12]}}
+    write_study(**pauses, workload={"env": {"PAUSE": "{pause}"}}, design={"replicates": 3})
+    deadzone("sweep", "probe", code=0)
 
 
 ARGUMENTS = (
@@ -23,42 +20,35 @@ ARGUMENTS = (
 
 
 def test_it_prints_the_recommendation(measured, deadzone):
-    said = deadzone("recommend", "probe/latest")
-    assert said.code == 0
-    assert "0.03" in said.out
+    assert "0.03" in deadzone("recommend", "probe/latest", code=0).out
     answer = json.loads(deadzone("recommend", "probe/latest", "--json").out)
     assert answer["levels"] == {"pause": 0.03}
     assert answer["usage_cores"]["p50"] <= answer["usage_cores"]["p90"]
 
 
 def test_the_patch_is_one_that_kubectl_can_apply(measured, deadzone, tmp_path):
-    said = deadzone("recommend", "probe/latest", *ARGUMENTS)
-    assert said.code == 0
+    said = deadzone("recommend", "probe/latest", *ARGUMENTS, code=0)
     document = yaml.safe_load(said.out)
     (container,) = document["spec"]["template"]["spec"]["containers"]
     assert container["env"] == [{"name": "PAUSE", "value": "0.03"}]
     assert json.loads(deadzone("recommend", "probe/latest", *ARGUMENTS, "--json").out) == document
     needs("kubectl")
+    owned = [{"name": "main", "image": "x", "args": ["kept"]}, {"name": "side", "image": "y"}]
+    template = {"metadata": {"labels": {"app": "encoder"}}, "spec": {"containers": owned}}
     deployment = {
-        "apiVersion": "apps/v1", "kind": "Deployment",
+        "apiVersion": "apps/v1",
+        "kind": "Deployment",
         "metadata": {"name": "encoder", "namespace": "media"},
-        "spec": {"selector": {"matchLabels": {"app": "encoder"}},
-                 "template": {"metadata": {"labels": {"app": "encoder"}},
-                              "spec": {"containers": [{"name": "main", "image": "x",
-                                                       "args": ["kept"]},
-                                                      {"name": "side", "image": "y"}]}}},
-    }  # fmt: skip
+        "spec": {"selector": {"matchLabels": {"app": "encoder"}}, "template": template},
+    }
     (tmp_path / "deployment.yaml").write_text(yaml.safe_dump(deployment))
     (tmp_path / "patch.yaml").write_text(said.out)
     kustomization = {"resources": ["deployment.yaml"], "patches": [{"path": "patch.yaml"}]}
     (tmp_path / "kustomization.yaml").write_text(yaml.safe_dump(kustomization))
-    rendered = subprocess.run(
-        ("kubectl", "kustomize", str(tmp_path)), capture_output=True, text=True, check=True
-    )
-    containers = {
-        c["name"]: c
-        for c in yaml.safe_load(rendered.stdout)["spec"]["template"]["spec"]["containers"]
-    }
+    argv = ("kubectl", "kustomize", str(tmp_path))
+    rendered = subprocess.run(argv, capture_output=True, text=True, check=True)
+    pod = yaml.safe_load(rendered.stdout)["spec"]["template"]["spec"]
+    containers = {one["name"]: one for one in pod["containers"]}
     assert containers["main"]["args"] == ["kept"]
     assert containers["main"]["env"] == [{"name": "PAUSE", "value": "0.03"}]
     assert containers["main"]["resources"]["requests"]["cpu"].endswith("m")
@@ -69,24 +59,14 @@ def test_the_patch_is_one_that_kubectl_can_apply(measured, deadzone, tmp_path):
     ("arguments", "words"),
     [
         (("--manifest",), "--workload deployment/NAME --container NAME"),
-        (
-            (*ARGUMENTS, "--env", "THREADS=pause"),
-            "--env is gone: write the variable",
-        ),
+        ((*ARGUMENTS, "--env", "THREADS=pause"), "--env is gone: write the variable"),
         ((*ARGUMENTS, "--request", "p50"), "--request is gone: it is the 90th percentile"),
+        (("--next",), "What to do now"),
     ],
 )
 def test_what_is_wrong_is_told_in_a_sentence(measured, deadzone, arguments, words):
-    said = deadzone("recommend", "probe/latest", *arguments)
-    assert said.code == 2
-    assert words in said.err
-    assert "Traceback" not in said.err
-
-
-def test_a_run_that_does_not_exist_is_told(home, deadzone):
-    said = deadzone("recommend", "probe/latest")
-    assert said.code == 2
-    assert "There is no run" in said.err
+    said = deadzone("recommend", "probe/latest", *arguments, code=2).err
+    assert words in said and "Traceback" not in said
 
 
 def test_a_run_with_another_question_is_refused_with_its_report(home, write_study, deadzone):
@@ -95,8 +75,3 @@ def test_a_run_with_another_question_is_refused_with_its_report(home, write_stud
     for more in ((), ARGUMENTS):
         said = deadzone("recommend", "probe/latest", *more)
         assert said.code == 2 and "which recommends no setting: `deadzone report" in said.err
-
-
-def test_a_next_study_is_refused_with_where_the_next_step_stands(measured, deadzone):
-    said = deadzone("recommend", "probe/latest", "--next")
-    assert said.code == 2 and "What to do now" in said.err

@@ -34,14 +34,10 @@ def test_a_study_is_swept_by_its_name_and_the_run_is_named(write_study, deadzone
 
 
 def test_a_dry_run_prints_the_plan_and_does_nothing(write_study, deadzone, home):
-    write_study(
-        workload={"kind": "command", "argv": ["touch", str(home / "touched"), "{threads}"]},
-        factors={"threads": [1, 2, 4]},
-        design={"replicates": 5, "warmup": 2},
-    )
+    argv, factors = ["touch", str(home / "touched"), "{threads}"], {"threads": [1, 2, 4]}
+    write_study(argv=argv, factors=factors, design={"replicates": 5, "warmup": 2})
     before = sorted(home.rglob("*"))
-    said = deadzone("sweep", "probe", "--dry-run")
-    assert said.code == 0
+    said = deadzone("sweep", "probe", "--dry-run", code=0)
     assert said.out.splitlines() == [
         "probe: 3 treatments x 5 replicates",
         "  threads=1",
@@ -80,14 +76,9 @@ def test_a_dry_run_estimates_from_the_latest_run_even_beside_a_damaged_one(
 
 def test_runs_and_warm_up_mean_what_they_mean_in_hyperfine(write_study, deadzone, runs):
     write_study()
-    assert deadzone("sweep", "probe", "-r", "3", "-w", "1").code == 0
-    trials = runs()[0].trials()
-    assert trials.groupby(["threads", "warmup"]).size().to_dict() == {
-        (1, False): 3,
-        (1, True): 1,
-        (2, False): 3,
-        (2, True): 1,
-    }
+    deadzone("sweep", "probe", "-r", "3", "-w", "1", code=0)
+    counts = runs()[0].trials().groupby(["threads", "warmup"]).size().to_dict()
+    assert counts == {(n, is_warmup): 1 if is_warmup else 3 for n in (1, 2) for is_warmup in (0, 1)}
 
 
 def test_parameters_mean_what_they_mean_in_papermill(write_study, deadzone, home, tmp_path):
@@ -159,27 +150,18 @@ def test_bad_input_is_one_paragraph_without_a_traceback(
     (home / "list.yaml").write_text("[1, 2]\n")
     (home / "latin.yaml").write_bytes(b"title: caf\xe9\n")
     line, words = BAD_INPUT[case]
-    said = deadzone("sweep", *shlex.split(line))
-    assert said.code == CODES.get(case, 2)
-    assert words in said.err
-    error = said.err[said.err.index("deadzone: ") :]
-    assert "\n\n" not in error
-    assert "Traceback" not in said.err
-    assert said.out == ""
+    said = deadzone("sweep", *shlex.split(line), code=CODES.get(case, 2))
+    assert words in said.err and "Traceback" not in said.err and said.out == ""
+    assert "\n\n" not in said.err[said.err.index("deadzone: ") :]
     assert traces(os.getpid()) == []
     kept = list((home / "data" / "runs").glob("*/*"))
-    assert len(kept) == (1 if case == "a program that always fails" else 0), (
-        "nothing is left behind"
-    )
+    assert len(kept) == (case == "a program that always fails"), "nothing is left behind"
 
 
+OF_NOBODY = "-all,+dac_read_search"
 AS_NOBODY = (
-    *("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"),
-    *(
-        "--inh-caps=-all,+dac_read_search",
-        "--ambient-caps=-all,+dac_read_search",
-        "--bounding-set=-all,+dac_read_search",
-    ),
+    *("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", f"--inh-caps={OF_NOBODY}"),
+    *(f"--ambient-caps={OF_NOBODY}", f"--bounding-set={OF_NOBODY}"),
 )
 """A user who may read this Python environment, wherever it lies, and change nothing."""
 
@@ -187,15 +169,13 @@ AS_NOBODY = (
 @pytest.fixture
 def somewhere_else(write_study):
     """A repository that nobody may write runs into."""
+    study = write_study(factors={"threads": [1], "cpu_limit": [0.5]})
     with tempfile.TemporaryDirectory() as name:
         place = Path(name)
         place.chmod(0o755)
-        (place / "notebooks" / "studies").mkdir(parents=True)
-        shutil.copy(
-            write_study(factors={"threads": [1], "cpu_limit": [0.5]}),
-            place / "notebooks" / "studies",
-        )
-        (place / "data" / "runs").mkdir(parents=True)
+        for folder in ("notebooks/studies", "data/runs"):
+            (place / folder).mkdir(parents=True)
+        shutil.copy(study, place / "notebooks" / "studies")
         (place / "data" / "runs").chmod(0o777)
         yield place
 

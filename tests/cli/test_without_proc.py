@@ -4,19 +4,14 @@ need them says so."""
 import os
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 from needs import needs
 from report.made_runs import new_repository, write_run
 
-TABLE = (
-    Path(__file__).resolve().parents[2]
-    / "data"
-    / "reference"
-    / "ffmpeg-threads"
-    / "limit-equals-threads.csv"
-)
+from deadzone.store.reference import reference_folder
+
+TABLE = reference_folder() / "ffmpeg-threads" / "limit-equals-threads.csv"
 HIDDEN = 'mount -t tmpfs none /proc && mount -t tmpfs none /sys && exec "$@"'
 
 
