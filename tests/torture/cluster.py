@@ -23,7 +23,7 @@ from deadzone.store.run import TRIALS_FILE, RunFolder
 from torture import harness, oracle
 from torture.harness import Arming, Command
 from torture.link import Link
-from torture.scene import Scene
+from torture.scene import Scene, a_number
 
 harness.LOADED += [
     *("kubernetes.client", "kubernetes.config", "kubernetes.stream"),
@@ -105,11 +105,7 @@ class ClusterScene(Scene):
         self._make()
         few = self.way == "patch"
         return {
-            "workload": {
-                "kind": "command",
-                "argv": ["sh", "-c", PROGRAM.format(shared=SHARED)],
-                "responses": {"n": {"regex": r"\d+"}},
-            },
+            "workload": a_number(PROGRAM.format(shared=SHARED)),
             "target": self._target(),
             "factors": {
                 "threads": self.draw.sample(range(1, 99), 1 if few else 2),
@@ -172,32 +168,21 @@ class ClusterScene(Scene):
 
     def _manifest(self) -> Manifest:
         kind, _, name = self.workload.partition("/")
-        labels = {"app": name}
-        container = {
-            "name": "ffmpeg",
-            "image": FFMPEG_IMAGE,
-            "imagePullPolicy": "IfNotPresent",
-            "resources": ORIGINAL,
-            "volumeMounts": [{"name": "shared", "mountPath": SHARED}],
+        labels, volume = {"app": name}, {"name": "shared", "hostPath": {"path": str(self.shared)}}
+        container = {"name": "ffmpeg", "image": FFMPEG_IMAGE, "imagePullPolicy": "IfNotPresent"}
+        container["volumeMounts"] = [{"name": "shared", "mountPath": SHARED}]
+        pod = {"containers": [{**container, "resources": ORIGINAL}], "volumes": [volume]}
+        template = {
+            "metadata": {"labels": labels},
+            "spec": {**pod, "terminationGracePeriodSeconds": 1},
         }
-        spec = {
-            "terminationGracePeriodSeconds": 1,
-            "containers": [container],
-            "volumes": [{"name": "shared", "hostPath": {"path": str(self.shared)}}],
-        }
+        spec = {"selector": {"matchLabels": labels}, "template": template}
+        allowed = {"annotations": {"deadzone.dev/sweep": "allowed"}}
         return {
             "apiVersion": "apps/v1",
             "kind": {"deployment": "Deployment", "statefulset": "StatefulSet"}[kind],
-            "metadata": {
-                "name": name,
-                "namespace": self.namespace,
-                "annotations": {"deadzone.dev/sweep": "allowed"},
-            },
-            "spec": {
-                **({"serviceName": name} if kind == "statefulset" else {}),
-                "selector": {"matchLabels": labels},
-                "template": {"metadata": {"labels": labels}, "spec": spec},
-            },
+            "metadata": {"name": name, "namespace": self.namespace, **allowed},
+            "spec": spec | ({"serviceName": name} if kind == "statefulset" else {}),
         }
 
     def kubectl(self, *arguments: str, given: str | None = None) -> str:
@@ -292,15 +277,9 @@ class ClusterScene(Scene):
         self, *arguments: str, home: Path | None = None, arming: Arming | None = None
     ) -> Command:
         """Start a command as the account of the scene."""
-        started = Command(
-            home or self.home,
-            *arguments,
-            arming=arming,
-            environment=self.environment,
-            patience_s=PATIENCE_S,
-        )
-        self.commands.append(started)
-        return started
+        how = {"environment": self.environment, "patience_s": PATIENCE_S}
+        self.commands.append(Command(home or self.home, *arguments, arming=arming, **how))
+        return self.commands[-1]
 
     def going(self) -> Command:
         """The sweep that runs; the next one, where it has ended."""

@@ -103,17 +103,19 @@ def api_server_killed(scene: ClusterScene) -> None:
 
 
 def api_server_suspended(scene: ClusterScene) -> None:
+    _suspended_for_a_while(scene, "kube-apiserver")
+
+
+def _suspended_for_a_while(scene: ClusterScene, name: str) -> None:
     scene.instant()
-    with _suspended("kube-apiserver"):
+    with _suspended(name):
         time.sleep(scene.draw.uniform(0.5, LONGEST_AWAY_S))
 
 
 def control_plane_suspended(scene: ClusterScene) -> None:
     name = scene.draw.choice(CONTROL_PLANE)
     scene.told(name)
-    scene.instant()
-    with _suspended(name):
-        time.sleep(scene.draw.uniform(0.5, LONGEST_AWAY_S))
+    _suspended_for_a_while(scene, name)
 
 
 def streams_cut(scene: ClusterScene) -> None:
@@ -160,9 +162,7 @@ def _suspended(name: str) -> Iterator[None]:
 
 
 def kubelet_suspended(scene: ClusterScene) -> None:
-    scene.instant()
-    with _suspended("kubelet"):
-        time.sleep(scene.draw.uniform(0.5, LONGEST_AWAY_S))
+    _suspended_for_a_while(scene, "kubelet")
 
 
 def kubelet_killed(scene: ClusterScene) -> None:
@@ -192,22 +192,17 @@ def pod_evicted(scene: ClusterScene) -> None:
     if pod := _a_pod(scene):
         with contextlib.suppress(AssertionError):  # it may be gone by now
             scene.cluster.evict(scene.namespace, pod)
-        _of_a_pod(scene)
+        scene.bears(REFUSED, STOPPED, NOT_GIVEN_BACK)
 
 
 def pod_deleted(scene: ClusterScene) -> None:
-    """With the time that it has to end, or without any."""
+    """With the time that it has to end, or without any. To a sweep that does nothing, or, where it
+    was about to be used, it is an end with the reason."""
     if pod := _a_pod(scene):
         how = scene.draw.choice([("--grace-period=0", "--force"), ("--grace-period=1",), ()])
         with contextlib.suppress(AssertionError):
             scene.kubectl("delete", "pod", pod, "--wait=false", *how)
-        _of_a_pod(scene)
-
-
-def _of_a_pod(scene: ClusterScene) -> None:
-    """What the end of a pod may do to a sweep: nothing, or, where it was about to be used, an end
-    with the reason."""
-    scene.bears(REFUSED, STOPPED, NOT_GIVEN_BACK)
+        scene.bears(REFUSED, STOPPED, NOT_GIVEN_BACK)
 
 
 def container_killed(scene: ClusterScene) -> None:

@@ -32,6 +32,7 @@ from deadzone.cli.main import commands
 from deadzone.run.targets.interrupts import INTERRUPTS
 from torture.counting import difference, runs_in
 from torture.mutations import TEXTS, VALUES, Draw, damaged, put
+from torture.scene import a_number
 
 ROOT = Path(__file__).parents[2]
 STUDIES = sorted((ROOT / "notebooks" / "studies").rglob("*.yaml"))
@@ -295,11 +296,7 @@ def repository() -> Repository:
     }
     grid: dict[str, Any] = {
         "study": "grid",
-        "workload": {
-            "kind": "command",
-            "argv": ["sh", "-c", "sleep 0.00{threads}; echo {threads}"],
-            "responses": {"n": {"regex": r"\d+"}},
-        },
+        "workload": a_number("sleep 0.00{threads}; echo {threads}"),
         "factors": {"threads": [1, 2, 3, 4]},
         "design": {"replicates": 3, "warmup": 1, "timeout_s": 30, "seed": 1},
         "trust": NO_DOUBTS,
@@ -328,28 +325,27 @@ def repository() -> Repository:
     return Repository(folder, runs)
 
 
+def _damaged_run(draw: Draw, folder: Path, name: str, most: int) -> Path:
+    """A copy of a run of which up to so many files were changed by other hands."""
+    whole, run = repository().runs[name], folder / "run"
+    shutil.copytree(whole, run)
+    files = sorted(path.name for path in whole.iterdir() if path.is_file() and path.name != "lock")
+    for _ in range(draw(st.integers(1, most))):
+        file = run / draw(st.sampled_from(files))
+        put(draw, file, damaged(draw, (whole / file.name).read_bytes()))
+    return run
+
+
 def a_run(draw: Draw, folder: Path) -> None:
     """A run of which a file or two were changed by other hands."""
     name = draw(st.sampled_from(["grid", "grid", "adaptive", "load"]))
-    whole = repository().runs[name]
-    run = folder / "run"
-    shutil.copytree(whole, run)
-    files = sorted(path.name for path in whole.iterdir() if path.is_file() and path.name != "lock")
-    for _ in range(draw(st.integers(1, 2))):
-        file = run / draw(st.sampled_from(files))
-        put(draw, file, damaged(draw, (whole / file.name).read_bytes()))
-    other = str(whole)
+    run, other = str(_damaged_run(draw, folder, name, 2)), str(repository().runs[name])
     commands: list[tuple[str, ...]] = [
-        ("recommend", str(run)),
-        ("recommend", str(run), "--json"),
-        ("claims", str(run)),
-        ("claims", str(run), "--add", "threads 1 is best"),
-        ("compare", str(run), other),
-        ("compare", other, str(run)),
-        ("export", str(run)),
-        ("export", str(run), "--json"),
-        ("fit", str(run / "trials.parquet"), "--knob", "threads", "--response", "wall_s"),
-        ("attribute", str(run)),
+        *(("recommend", run), ("recommend", run, "--json"), ("claims", run)),
+        ("claims", run, "--add", "threads 1 is best"),
+        *(("compare", run, other), ("compare", other, run), ("export", run)),
+        *(("export", run, "--json"), ("attribute", run)),
+        ("fit", f"{run}/trials.parquet", "--knob", "threads", "--response", "wall_s"),
     ]
     check(said_by(*draw(st.sampled_from(commands))))
 
@@ -357,12 +353,7 @@ def a_run(draw: Draw, folder: Path) -> None:
 def a_run_to_resume(draw: Draw, folder: Path) -> None:
     """A run that was changed by other hands and is to be gone on with."""
     name = draw(st.sampled_from(["grid", "adaptive"]))
-    whole = repository().runs[name]
-    run = folder / "run"
-    shutil.copytree(whole, run)
-    files = sorted(path.name for path in whole.iterdir() if path.is_file() and path.name != "lock")
-    file = run / draw(st.sampled_from(files))
-    put(draw, file, damaged(draw, (whole / file.name).read_bytes()))
+    run = _damaged_run(draw, folder, name, 1)
     study = repository().folder / "notebooks" / "studies" / f"{name}.yaml"
     check(said_by("sweep", str(study), "--resume", str(run)))
 
@@ -371,30 +362,11 @@ def a_notebook_parameter(draw: Draw, folder: Path) -> None:
     """Any parameter of the notebook `phases`, on a run or a table, its cells executed one after the
     other."""
     names = [
-        "knob",
-        "response",
-        "goal",
-        "by",
-        "within",
-        "tolerance",
-        "price",
-        "cost",
-        "lang",
-        "further",
-        "run",
-        "table",
-    ]
-    values = VALUES | st.sampled_from(
-        [
-            *["threads", "wall_s", "n", "max", "user_s"],
-            "threads * wall_s",
-            "1/0",
-            "ko",
-            ["threads 2 is best"],
-            0.05,
-            1.5,
-        ]
-    )
+        "knob", "response", "goal", "by", "within", "tolerance", "price", "cost", "lang",
+        "further", "run", "table",
+    ]  # fmt: skip
+    words = ["threads", "wall_s", "n", "max", "user_s", "threads * wall_s", "1/0", "ko"]
+    values = VALUES | st.sampled_from([*words, ["threads 2 is best"], 0.05, 1.5])
     asked = {draw(st.sampled_from(names)): draw(values) for _ in range(draw(st.integers(1, 2)))}
     whole = {"run": str(repository().runs["grid"])} if draw(st.booleans()) else {
         "table": str(A_TABLE), "knob": "cpu_limit", "response": "wall_s",

@@ -66,16 +66,14 @@ def check_whole(run: RunFolder, study: Path, harmed: int = 0, ordered: bool = Tr
     made = run.trials()
     pd.testing.assert_frame_equal(table, made, check_dtype=False)
     undisturbed = pd.DataFrame(
-        [
-            {
-                **{name: getattr(one, name) for name in ("trial", "block", "replicate", "warmup")},
-                **one.treatment.levels,
-                "n": float(one.treatment.levels["threads"]),
-                "exit_code": 0,
-                "status": "ok",
-            }
-            for one in planned
-        ]
+        {
+            **{name: getattr(one, name) for name in ("trial", "block", "replicate", "warmup")},
+            **one.treatment.levels,
+            "n": float(one.treatment.levels["threads"]),
+            "exit_code": 0,
+            "status": "ok",
+        }
+        for one in planned
     )
     columns = [name for name in OF_THE_PLAN if name in table]
     table = table[table["attempt"] == table.groupby("trial")["attempt"].transform("max")]

@@ -9,7 +9,7 @@ import psutil
 
 from torture import faults, oracle
 from torture.harness import Arming, Command, trouble_library
-from torture.scene import Scene
+from torture.scene import Scene, a_number
 
 NOTEBOOKS = Path(__file__).parents[2] / "notebooks"
 
@@ -47,11 +47,7 @@ class ReportScene(Scene):
         for name in ("sweep", "phases"):
             shutil.copy(NOTEBOOKS / f"{name}.ipynb", self.home / "notebooks")
         return {
-            "workload": {
-                "kind": "command",
-                "argv": ["sh", "-c", "sleep 0.00{threads}; echo {threads}"],
-                "responses": {"n": {"regex": r"\d+"}},
-            },
+            "workload": a_number("sleep 0.00{threads}; echo {threads}"),
             "factors": {"threads": self.draw.sample(range(1, 10), 3)},
             "design": {"replicates": self.draw.randint(2, 4), "warmup": 0, "rehearsal": False},
         }

@@ -26,6 +26,12 @@ echo {{threads}}"""
 """What is swept: a few milliseconds, or once more memory than it may have."""
 
 
+def a_number(script: str) -> dict[str, Any]:
+    """A workload of a shell script that prints a number, its response n."""
+    read = {"responses": {"n": {"regex": r"\d+"}}}
+    return {"kind": "command", "argv": ["sh", "-c", script], **read}
+
+
 @dataclass
 class Scene:
     """What the faults of one scene share: a sweep of a program of a few milliseconds.
@@ -64,11 +70,7 @@ class Scene:
     def asked(self) -> dict[str, Any]:
         """The study, but for its name, its trust, and what a trial may take."""
         return {
-            "workload": {
-                "kind": "command",
-                "argv": ["sh", "-c", PROGRAM.format(hungry=self.hungry)],
-                "responses": {"n": {"regex": r"\d+"}},
-            },
+            "workload": a_number(PROGRAM.format(hungry=self.hungry)),
             "target": {"kind": "local", "memory_limit": 48_000_000},
             "factors": {"threads": self.draw.sample(range(1, 99), self.draw.randint(2, 5))},
             "design": {"replicates": self.draw.randint(2, 9), "warmup": self.draw.randint(0, 1)},

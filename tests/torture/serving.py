@@ -29,23 +29,14 @@ traceback itself where one of them can have no lock."""
 ANSWERED_WITHIN_S = 1.0
 """What a request may take; a server that hangs costs a trial so much."""
 
+ASKED = {"url": "{service_url}/{threads}", "timeout_s": ANSWERED_WITHIN_S}
+NUMBER = {"responses": {"n": {"regex": r"n=(\d+)"}}}
 BY_REQUEST: dict[str, Any] = {
-    "workload": {
-        "kind": "http",
-        "url": "{service_url}/{threads}",
-        "responses": {"n": {"regex": r"n=(\d+)"}},
-        "timeout_s": ANSWERED_WITHIN_S,
-    },
+    "workload": {"kind": "http", **ASKED, **NUMBER},
     "response": {"name": "total_s"},
 }
 BY_LOAD: dict[str, Any] = {
-    "workload": {
-        "kind": "load",
-        "url": "{service_url}/{threads}",
-        "rate": 100,
-        "duration_s": 0.3,
-        "timeout_s": ANSWERED_WITHIN_S,
-    },
+    "workload": {"kind": "load", "rate": 100, "duration_s": 0.3, **ASKED},
     "response": {"name": "latency_p50_ms"},
 }
 
@@ -167,26 +158,26 @@ def server_killed(scene: ServiceScene) -> None:
     scene.ended(command, codes={0, 3} if scene.is_up else {0})
 
 
-def server_suspended(scene: ServiceScene) -> None:
-    """For a moment, or for longer than a request may take."""
+def _suspended(scene: ServiceScene, for_s: float | None) -> None:
     command, server = _caught(scene)
     if server:
         scene.harmed += MOST_IN_A_ROW
         with suppress(psutil.Error):
             server.suspend()
-            time.sleep(scene.draw.choice([0.05, 0.3, 2 * ANSWERED_WITHIN_S]))
-            server.resume()
+            if for_s is not None:
+                time.sleep(for_s)
+                server.resume()
     scene.ended(command, codes={0, 3})
+
+
+def server_suspended(scene: ServiceScene) -> None:
+    """For a moment, or for longer than a request may take."""
+    _suspended(scene, scene.draw.choice([0.05, 0.3, 2 * ANSWERED_WITHIN_S]))
 
 
 def server_stopped_for_good(scene: ServiceScene) -> None:
     """It neither answers nor ends when it is asked to."""
-    command, server = _caught(scene)
-    if server:
-        scene.harmed += MOST_IN_A_ROW
-        with suppress(psutil.Error):
-            server.suspend()
-    scene.ended(command, codes={0, 3})
+    _suspended(scene, None)
 
 
 def request_in_trouble(scene: ServiceScene) -> None:
