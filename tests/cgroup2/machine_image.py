@@ -23,62 +23,28 @@ SUITE, PYTHON = "bookworm", "3.11"
 """The Debian release of the machine, and the Python that comes with it."""
 
 DEBIAN_PACKAGES = (
-    "systemd",
-    "systemd-sysv",
-    "dbus",
-    "dbus-user-session",
-    "libpam-systemd",
-    "udev",
-    "kmod",
-    "python3",
-    "linux-image-cloud-amd64",
-)
+    "systemd", "systemd-sysv", "dbus", "dbus-user-session", "libpam-systemd", "udev", "kmod",
+    "python3", "linux-image-cloud-amd64",
+)  # fmt: skip
 
 PYTHON_PACKAGES = (
-    "annotated-types",
-    "click",
-    "jmespath",
-    "numpy",
-    "pandas",
-    "psutil",
-    "pyarrow",
-    "pydantic",
-    "pydantic-core",
-    "python-dateutil",
-    "pyyaml",
-    "six",
-    "tqdm",
-    "typing-extensions",
+    "annotated-types", "click", "jmespath", "numpy", "pandas", "psutil", "pyarrow", "pydantic",
+    "pydantic-core", "python-dateutil", "pyyaml", "six", "tqdm", "typing-extensions",
     "typing-inspection",
-)
+)  # fmt: skip
 """What `deadzone sweep` imports, with what those import."""
 
 MASKED_UNITS = (
-    "serial-getty@ttyS0.service",
-    "getty@tty1.service",
-    "apt-daily.timer",
-    "apt-daily-upgrade.timer",
-    "dpkg-db-backup.timer",
-    "e2scrub_all.timer",
-    "e2scrub_reap.service",
-    "fstrim.timer",
-    "systemd-timesyncd.service",
-    "systemd-pstore.service",
-    "systemd-udevd.service",
-    "systemd-udevd-kernel.socket",
-    "systemd-udevd-control.socket",
-    "systemd-udev-trigger.service",
-    "systemd-modules-load.service",
-    "systemd-random-seed.service",
-    "systemd-update-utmp.service",
-    "kmod-static-nodes.service",
-    "systemd-binfmt.service",
-    "systemd-hwdb-update.service",
-    "sys-kernel-debug.mount",
-    "sys-kernel-tracing.mount",
-    "dev-hugepages.mount",
+    "serial-getty@ttyS0.service", "getty@tty1.service", "apt-daily.timer",
+    "apt-daily-upgrade.timer", "dpkg-db-backup.timer", "e2scrub_all.timer",
+    "e2scrub_reap.service", "fstrim.timer", "systemd-timesyncd.service",
+    "systemd-pstore.service", "systemd-udevd.service", "systemd-udevd-kernel.socket",
+    "systemd-udevd-control.socket", "systemd-udev-trigger.service",
+    "systemd-modules-load.service", "systemd-random-seed.service", "systemd-update-utmp.service",
+    "kmod-static-nodes.service", "systemd-binfmt.service", "systemd-hwdb-update.service",
+    "sys-kernel-debug.mount", "sys-kernel-tracing.mount", "dev-hugepages.mount",
     "dev-mqueue.mount",
-)
+)  # fmt: skip
 """Not needed, and each costs a second where a processor is emulated."""
 
 STORIES_UNIT = """\
@@ -105,8 +71,8 @@ USERS = (("u", 1000), ("v", 1001))
 """`u` is an ordinary user of today, `v` one to whom systemd hands no cpu controller."""
 
 SHRUNK = (
-    *["usr/share/doc", "usr/share/man", "usr/share/locale", "var/cache/apt", "var/lib/apt/lists"],
-)
+    "usr/share/doc", "usr/share/man", "usr/share/locale", "var/cache/apt", "var/lib/apt/lists",
+)  # fmt: skip
 
 GENERATORS = ("system-generators", "user-generators", "user-environment-generators")
 """They make units for hardware and mounts that this machine has not."""
@@ -222,19 +188,11 @@ def _install_packages(root: Path, requirements: str) -> None:
     listed = root / "tmp" / "requirements.txt"
     listed.write_text(requirements)
     inside = "usr/local/lib/packages"
-    what = (
-        "--no-deps",
-        "--require-hashes",
-        "--only-binary=:all:",
-        f"--python-version={PYTHON}",
-        "--quiet",
-    )
-    where = ("--target", str(root / inside), "-r", str(listed))
+    what = ("--no-deps", "--require-hashes", "--only-binary=:all:", f"--python-version={PYTHON}")
+    where = ("--quiet", "--target", str(root / inside), "-r", str(listed))
     uv = shutil.which("uv")
-    tool = (
-        (uv, "pip", "install") if uv else ("python3", "-m", "pip", "install", "--implementation=cp")
-    )
-    _run(*tool, *what, *where)
+    pip = ("python3", "-m", "pip", "install", "--implementation=cp")
+    _run(*((uv, "pip", "install") if uv else pip), *what, *where)
     for unused in (*(root / inside).glob("*/tests"), root / inside / "pyarrow" / "include"):
         shutil.rmtree(unused)
     _run("chroot", str(root), "python3", "-m", "compileall", "-q", "-j", "0", f"/{inside}")
@@ -265,11 +223,8 @@ def _configure(root: Path) -> None:
 def _run(*argv: str) -> str:
     """Run a program to its end and return what it printed. Raises NotPossibleHere if it is missing
     or fails."""
-    environment = {
-        **os.environ,
-        "PATH": f"{os.environ.get('PATH', '')}:/usr/sbin:/sbin",
-        "LC_ALL": "C.UTF-8",
-    }
+    found = f"{os.environ.get('PATH', '')}:/usr/sbin:/sbin"
+    environment = {**os.environ, "PATH": found, "LC_ALL": "C.UTF-8"}
     try:
         answer = subprocess.run(argv, capture_output=True, text=True, check=False, env=environment)
     except FileNotFoundError as error:

@@ -59,10 +59,7 @@ class Cluster:
 
     def evict(self, namespace: str, pod: str) -> None:
         """As a drain of the node does it."""
-        eviction = {
-            "apiVersion": "policy/v1",
-            "kind": "Eviction",
-            "metadata": {"name": pod, "namespace": namespace},
-        }
+        metadata = {"name": pod, "namespace": namespace}
+        eviction = {"apiVersion": "policy/v1", "kind": "Eviction", "metadata": metadata}
         path = f"--raw=/api/v1/namespaces/{namespace}/pods/{pod}/eviction"
         self.kubectl("create", path, "--filename=-", given=json.dumps(eviction))

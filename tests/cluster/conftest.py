@@ -75,19 +75,15 @@ _count = itertools.count(1)
 def namespace(cluster: Cluster) -> Iterator[str]:
     """A namespace of the test's own, whose pods are ended at once when it is removed."""
     name = f"deadzone-test-{os.getpid()}-{next(_count)}"
+    inside = ("--namespace", name)
     cluster.kubectl("create", "namespace", name)
+    accounts = ("get", "serviceaccounts", *inside, "--output=name")
     cluster.wait_for(
-        lambda: (
-            "default"
-            in cluster.kubectl("get", "serviceaccounts", "--namespace", name, "--output=name")
-        ),
-        "the namespace's default service account",
+        lambda: "default" in cluster.kubectl(*accounts), "the namespace's default service account"
     )
     yield name
     with contextlib.suppress(AssertionError):
-        cluster.kubectl(
-            "delete", "pods", "--all", "--namespace", name, "--grace-period=1", "--wait=false"
-        )
+        cluster.kubectl("delete", "pods", "--all", *inside, "--grace-period=1", "--wait=false")
     cluster.kubectl("delete", "namespace", name, "--wait=false", "--ignore-not-found")
 
 
@@ -123,35 +119,18 @@ def deployment(
         annotations: dict[str, str] | None = None,
         **container: Any,
     ) -> str:
-        limits = (
-            {} if cpu_limit is None else {"limits": {"cpu": cpu_limit}, "requests": {"cpu": "50m"}}
-        )
-        worker = {
-            "name": "ffmpeg",
-            "image": image,
-            "imagePullPolicy": "IfNotPresent",
-            "resources": limits,
-            **container,
+        worker = {"name": "ffmpeg", "image": image, "imagePullPolicy": "IfNotPresent"}
+        if cpu_limit is not None:
+            worker["resources"] = {"limits": {"cpu": cpu_limit}, "requests": {"cpu": "50m"}}
+        labels, pod = {"app": name}, {"containers": [worker | container]}
+        template = {
+            "metadata": {"labels": labels},
+            "spec": pod | {"terminationGracePeriodSeconds": 1},
         }
-        labels = {"app": name}
-        cluster.apply(
-            {
-                "apiVersion": "apps/v1",
-                "kind": "Deployment",
-                "metadata": {
-                    "name": name,
-                    "namespace": namespace,
-                    "annotations": annotations or {},
-                },
-                "spec": {
-                    "selector": {"matchLabels": labels},
-                    "template": {
-                        "metadata": {"labels": labels},
-                        "spec": {"terminationGracePeriodSeconds": 1, "containers": [worker]},
-                    },
-                },
-            }
-        )
+        metadata = {"name": name, "namespace": namespace, "annotations": annotations or {}}
+        spec = {"selector": {"matchLabels": labels}, "template": template}
+        deployed = {"apiVersion": "apps/v1", "kind": "Deployment"}
+        cluster.apply({**deployed, "metadata": metadata, "spec": spec})
         until = f"--timeout={PATIENCE_S:.0f}s"
         cluster.kubectl("rollout", "status", f"deployment/{name}", "--namespace", namespace, until)
         left.remember(name)

@@ -39,16 +39,10 @@ from node_places import (
 from node_programs import programs
 
 TOOLS = {
-    "containerd": "containerd",
-    "ctr": "containerd",
-    "etcd": "etcd-server",
-    "ip": "iproute2",
-    "iptables": "iptables",
-    "nsenter": "util-linux",
-    "openssl": "openssl",
-    "runc": "runc",
+    "containerd": "containerd", "ctr": "containerd", "etcd": "etcd-server", "ip": "iproute2",
+    "iptables": "iptables", "nsenter": "util-linux", "openssl": "openssl", "runc": "runc",
     "unshare": "util-linux",
-}
+}  # fmt: skip
 """Programs by the Debian package that has them."""
 
 CNI_PLUGINS = Path("/usr/lib/cni")
@@ -166,17 +160,8 @@ def _run_node(make_its_network: Callable[[int], None]) -> None:
     archives = [archive(image()) for image in BUILT_IN]
     argv = (
         *("sh", "-c", 'echo $$ > "$0/cgroup.procs" && exec "$@"', str(group)),
-        *(
-            *[
-                "unshare",
-                "--net",
-                "--mount",
-                "--propagation=private",
-                "--pid",
-                "--fork",
-                "--kill-child=KILL",
-            ],
-        ),
+        *("unshare", "--net", "--mount", "--propagation=private", "--pid", "--fork"),
+        "--kill-child=KILL",
         *(sys.executable, "-I", "-S", str(HERE / "node_init.py"), str(here.folder)),
     )
     with here.log.open("wb") as log:
@@ -286,18 +271,19 @@ def main() -> None:
     commands.add_parser("load", help="give it an image").add_argument("archive", type=Path)
     arguments = parser.parse_args()
     try:
-        if arguments.command == "up":
-            print(f"export KUBECONFIG={up()}")
-        elif arguments.command == "down":
-            down()
-        elif arguments.command == "join":
-            print(join())
-        elif arguments.command == "leave":
-            leave()
-        elif arguments.command == "load":
-            load(arguments.archive)
-        else:
-            print(f"up: export KUBECONFIG={state().kubeconfig}" if is_up() else "down")
+        match arguments.command:
+            case "up":
+                print(f"export KUBECONFIG={up()}")
+            case "down":
+                down()
+            case "join":
+                print(join())
+            case "leave":
+                leave()
+            case "load":
+                load(arguments.archive)
+            case _:
+                print(f"up: export KUBECONFIG={state().kubeconfig}" if is_up() else "down")
     except NotPossibleHere as error:
         sys.exit(f"No cluster can run here: {error}")
 

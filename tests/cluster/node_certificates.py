@@ -45,13 +45,8 @@ def _new_key(name: str) -> tuple[str, ...]:
 def _sign(folder: Path, name: str, subject: str, extension: str, authority: Path = Path()) -> None:
     _openssl(folder, "req", *_new_key(name), "-subj", subject, "-out", f"{name}.csr")
     (folder / f"{name}.ext").write_text(f"extendedKeyUsage=serverAuth,clientAuth\n{extension}\n")
-    signer = (
-        "-CA",
-        f"{authority / 'ca.crt'}",
-        "-CAkey",
-        f"{authority / 'ca.key'}",
-        "-CAcreateserial",
-    )
+    signer = ("-CA", f"{authority / 'ca.crt'}", "-CAkey", f"{authority / 'ca.key'}")
+    signer += ("-CAcreateserial",)
     names = ("-in", f"{name}.csr", "-extfile", f"{name}.ext", "-out", f"{name}.crt")
     _openssl(folder, "x509", "-req", *signer, "-days", str(DAYS), *names)
 

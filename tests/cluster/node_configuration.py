@@ -129,23 +129,16 @@ conf_dir = "{state.configuration}/cni"
 
 
 def _cni() -> dict[str, Any]:
-    addresses = {
-        "type": "host-local",
-        "subnet": f"{POD_NETWORK}.0/24",
-        "routes": [{"dst": "0.0.0.0/0"}],
-    }
-    bridge = {
-        "type": "bridge",
-        "bridge": "pods",
-        "isGateway": True,
-        "ipMasq": False,
-        "ipam": addresses,
-    }
+    subnet, routes = f"{POD_NETWORK}.0/24", [{"dst": "0.0.0.0/0"}]
+    addresses = {"type": "host-local", "subnet": subnet, "routes": routes}
+    bridge = {"type": "bridge", "bridge": "pods", "isGateway": True, "ipMasq": False}
     portmap = {"type": "portmap", "capabilities": {"portMappings": True}}
-    return {"cniVersion": "0.4.0", "name": "pods", "plugins": [bridge, portmap]}
+    plugins = [{**bridge, "ipam": addresses}, portmap]
+    return {"cniVersion": "0.4.0", "name": "pods", "plugins": plugins}
 
 
 def _kubelet(state: State) -> dict[str, Any]:
+    evicted = {"memory.available": "64Mi", "nodefs.available": "1%", "imagefs.available": "1%"}
     return {
         "apiVersion": "kubelet.config.k8s.io/v1beta1",
         "kind": "KubeletConfiguration",
@@ -159,11 +152,7 @@ def _kubelet(state: State) -> dict[str, Any]:
         "cgroupRoot": f"/{NAME}",
         "containerRuntimeEndpoint": f"unix://{CONTAINERD}",
         "enforceNodeAllocatable": [],
-        "evictionHard": {
-            "memory.available": "64Mi",
-            "nodefs.available": "1%",
-            "imagefs.available": "1%",
-        },
+        "evictionHard": evicted,
         "failCgroupV1": False,
         "failSwapOn": False,
         "imageGCHighThresholdPercent": 100,  # no registry could give a removed image back
@@ -194,12 +183,8 @@ def _proxy(state: State) -> dict[str, Any]:
 def _control_plane(state: State, programs: Path) -> list[Service]:
     configuration, certificates = state.configuration, state.certificates
     etcd = (
-        *(
-            "etcd",
-            "--data-dir=/run/etcd",
-            f"--listen-client-urls={ETCD}",
-            f"--advertise-client-urls={ETCD}",
-        ),
+        *("etcd", "--data-dir=/run/etcd", f"--listen-client-urls={ETCD}"),
+        f"--advertise-client-urls={ETCD}",
         *("--listen-peer-urls=http://127.0.0.1:2380", "--logger=zap", "--log-level=warn"),
     )
     controllers = (
@@ -238,13 +223,11 @@ def _node(state: State, programs: Path) -> list[Service]:
         f"--hostname-override={NODE}",
         f"--node-ip={NODE_ADDRESS}",
     )
+    containerd = ("containerd", f"--config={configuration}/containerd.toml")
+    proxy = (str(programs / "kube-proxy"), f"--config={configuration}/proxy.json")
     return [
-        Service(
-            "containerd", ("containerd", f"--config={configuration}/containerd.toml"), CONTAINERD
-        ),
-        Service(
-            "kube-proxy", (str(programs / "kube-proxy"), f"--config={configuration}/proxy.json")
-        ),
+        Service("containerd", containerd, CONTAINERD),
+        Service("kube-proxy", proxy),
         Service("kubelet", kubelet),
     ]
 

@@ -32,60 +32,11 @@ BARE_IMAGE = "deadzone.test/ffmpeg-bare:1"
 image looks like."""
 
 APPLETS = (
-    *(
-        *[
-            "sh",
-            "ls",
-            "cat",
-            "cp",
-            "date",
-            "dd",
-            "echo",
-            "env",
-            "find",
-            "grep",
-            "head",
-            "kill",
-            "mkdir",
-            "mv",
-            "nohup",
-        ],
-    ),
-    *(
-        *[
-            "printf",
-            "ps",
-            "rm",
-            "sed",
-            "seq",
-            "setsid",
-            "sleep",
-            "sort",
-            "stat",
-            "tail",
-            "test",
-            "time",
-            "timeout",
-        ],
-    ),
-    *(
-        *[
-            "top",
-            "touch",
-            "tr",
-            "true",
-            "false",
-            "wc",
-            "xargs",
-            "id",
-            "nice",
-            "awk",
-            "tee",
-            "yes",
-            "mktemp",
-        ],
-    ),
-)
+    "sh", "ls", "cat", "cp", "date", "dd", "echo", "env", "find", "grep", "head", "kill",
+    "mkdir", "mv", "nohup", "printf", "ps", "rm", "sed", "seq", "setsid", "sleep", "sort",
+    "stat", "tail", "test", "time", "timeout", "top", "touch", "tr", "true", "false", "wc",
+    "xargs", "id", "nice", "awk", "tee", "yes", "mktemp",
+)  # fmt: skip
 
 FOREVER = "2147483647"
 """Seconds of the sleep that keeps a pod alive."""

@@ -61,13 +61,8 @@ def _mount() -> None:
 
 def _start(service: dict[str, Any], logs: Path) -> int:
     with (logs / service["name"]).open("ab") as log:
-        return subprocess.Popen(
-            service["argv"],
-            stdin=subprocess.DEVNULL,
-            stdout=log,
-            stderr=log,
-            start_new_session=True,
-        ).pid
+        streams = {"stdin": subprocess.DEVNULL, "stdout": log, "stderr": log}
+        return subprocess.Popen(service["argv"], start_new_session=True, **streams).pid
 
 
 def _wait_until_ready(service: dict[str, Any]) -> None:

@@ -81,13 +81,8 @@ def _build_command(into: Path) -> tuple[str, ...]:
     flags = " ".join(
         f"-X k8s.io/component-base/version.{name}={value}" for name, value in said.items()
     )
-    return (
-        *["go", "build", "-trimpath", "-buildvcs=false", "-ldflags"],
-        f"-s -w {flags}",
-        "-o",
-        f"{into}/",
-        *_sources(),
-    )
+    build = ("go", "build", "-trimpath", "-buildvcs=false", "-ldflags", f"-s -w {flags}")
+    return (*build, "-o", f"{into}/", *_sources())
 
 
 def _sources() -> tuple[str, ...]:

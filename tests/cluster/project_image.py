@@ -20,6 +20,9 @@ PROJECT_IMAGE = "deadzone.test/deadzone:1"
 SUITE, BASE_PACKAGES = "bookworm", ("ca-certificates", "python3", "python3-venv")
 
 BASE = "localhost/deadzone-base"
+UNUSED = (
+    "usr/share/doc", "usr/share/man", "usr/share/locale", "var/cache/apt", "var/lib/apt/lists",
+)  # fmt: skip
 
 CONTAINERFILE = REPOSITORY / "deploy" / "Containerfile"
 
@@ -69,24 +72,10 @@ def _make_base(folder: Path) -> None:
         root = Path(work) / "root"
         include = f"--include={','.join(BASE_PACKAGES)}"
         _run("debootstrap", "--variant=minbase", include, SUITE, str(root), _apt_mirror())
-        for unused in (
-            *[
-                "usr/share/doc",
-                "usr/share/man",
-                "usr/share/locale",
-                "var/cache/apt",
-                "var/lib/apt/lists",
-            ],
-        ):
+        for unused in UNUSED:
             shutil.rmtree(root / unused, ignore_errors=True)
-        _run(
-            "tar",
-            "--create",
-            "--one-file-system",
-            f"--directory={root}",
-            f"--file={work}/base.tar",
-            ".",
-        )
+        packed = (f"--directory={root}", f"--file={work}/base.tar", ".")
+        _run("tar", "--create", "--one-file-system", *packed)
         recipe = Path(work) / "Containerfile"
         recipe.write_text(
             "FROM scratch\nADD base.tar /\nENV PATH=/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin\n"
@@ -141,11 +130,8 @@ def _command(folder: Path, *arguments: str) -> tuple[str, ...]:
 
 def _run(*argv: str) -> str:
     """What a program printed. Raises RuntimeError, with its last words, if it fails."""
-    environment = {
-        **os.environ,
-        "PATH": f"{os.environ.get('PATH', '')}:/usr/sbin:/sbin",
-        "LC_ALL": "C.UTF-8",
-    }
+    found = f"{os.environ.get('PATH', '')}:/usr/sbin:/sbin"
+    environment = {**os.environ, "PATH": found, "LC_ALL": "C.UTF-8"}
     answer = subprocess.run(argv, capture_output=True, text=True, check=False, env=environment)
     if answer.returncode:
         said = (answer.stderr + answer.stdout).strip()[-1500:]

@@ -50,20 +50,11 @@ def autoscalers(own_cluster, namespace, study):
     )
     vertical = {"targetRef": worker, "updatePolicy": {"minReplicas": 1}}
     scaled = {"scaleTargetRef": {"name": "worker"}, "triggers": [{"type": "kafka", "metadata": {}}]}
-    own_cluster.apply(
-        {
-            "apiVersion": "autoscaling.k8s.io/v1",
-            "kind": "VerticalPodAutoscaler",
-            "metadata": metadata,
-            "spec": vertical,
-        },
-        {
-            "apiVersion": "keda.sh/v1alpha1",
-            "kind": "ScaledObject",
-            "metadata": metadata,
-            "spec": scaled,
-        },
-    )
+    for version, kind, spec in (
+        ("autoscaling.k8s.io/v1", "VerticalPodAutoscaler", vertical),
+        ("keda.sh/v1alpha1", "ScaledObject", scaled),
+    ):
+        own_cluster.apply({"apiVersion": version, "kind": kind, "metadata": metadata, "spec": spec})
 
     def read():
         found = [own_cluster.get(kind, "worker", *inside) for kind in ("hpa", *CUSTOM)]

@@ -44,12 +44,8 @@ def volume(folder: Path, namespace: str) -> dict[str, Any]:
         "hostPath": {"path": str(folder)},
         "claimRef": {"namespace": namespace, "name": "deadzone"},
     }
-    return {
-        "apiVersion": "v1",
-        "kind": "PersistentVolume",
-        "metadata": {"name": namespace},
-        "spec": spec,
-    }
+    metadata = {"name": namespace}
+    return {"apiVersion": "v1", "kind": "PersistentVolume", "metadata": metadata, "spec": spec}
 
 
 def manifests(namespace: str, image: str) -> list[dict[str, Any]]:

@@ -13,15 +13,13 @@ LENGTH_S = 4
 @pytest.fixture
 def trials(second_node, namespace, ffmpeg_image, write_study, sweep):
     """Four trials, two at a time, of a program that takes some seconds."""
-    run = sweep(
-        write_study(
-            argv=SLEEP,
-            target=job_target(namespace, ffmpeg_image, job={"parallelism": 2, "one_a_node": True}),
-            factors={"seconds": [LENGTH_S], "cpu_limit": [0.2, 0.3]},
-            replicates=2,
-        )
+    study = write_study(
+        argv=SLEEP,
+        target=job_target(namespace, ffmpeg_image, job={"parallelism": 2, "one_a_node": True}),
+        factors={"seconds": [LENGTH_S], "cpu_limit": [0.2, 0.3]},
+        replicates=2,
     )
-    return run.trials().sort_values("started_at")
+    return sweep(study).trials().sort_values("started_at")
 
 
 def test_two_nodes_work_at_once_and_never_two_trials_on_one(trials, second_node):

@@ -137,13 +137,9 @@ def test_fields_are_their_owners_again(
     assert owners(cluster.get(kind, "worker", *inside)) != before
     deadzone("restore", *inside, code=0)
     assert owners(cluster.get(kind, "worker", *inside)) == before
-    deadzone(
-        "sweep",
-        write_study(
-            argv=["true"], target=where, factors={"cpu_limit": ["none", 0.4]}, replicates=1
-        ),
-        code=0,
-    )
+    limits = {"cpu_limit": ["none", 0.4]}
+    again = write_study(argv=["true"], target=where, factors=limits, replicates=1)
+    deadzone("sweep", again, code=0)
     assert owners(cluster.get(kind, "worker", *inside)) == before
     told = json.loads(next(begun.runs.glob("*/*/provenance.json")).read_text())
     assert told["applied_by"] == next(manager for manager, _ in before)
@@ -159,13 +155,8 @@ def test_the_fields_of_a_pod_by_itself_are_their_owners_again(
     metadata = {"name": "alone", "namespace": namespace, "annotations": ALLOWED}
     worker = {"name": "ffmpeg", "image": ffmpeg_image, "imagePullPolicy": "IfNotPresent"}
     worker["resources"] = {"limits": {"cpu": "1"}, "requests": {"cpu": "50m"}}
-    pod = {
-        "apiVersion": "v1",
-        "kind": "Pod",
-        "metadata": metadata,
-        "spec": {"containers": [worker]},
-    }
-    applied(cluster, pod, "Argo CD")
+    pod = {"apiVersion": "v1", "kind": "Pod", "metadata": metadata}
+    applied(cluster, {**pod, "spec": {"containers": [worker]}}, "Argo CD")
     inside = ("alone", "--namespace", namespace)
     cluster.kubectl("wait", "pod", *inside, "--for=condition=Ready", "--timeout=120s")
     before = cluster.get("pod", *inside)
@@ -249,12 +240,8 @@ def test_a_pod_of_a_level_that_others_resize_stops_the_sweep_though_it_is_replac
 
 
 def quota(namespace, cores):
-    return {
-        "apiVersion": "v1",
-        "kind": "ResourceQuota",
-        "metadata": {"name": "cpu", "namespace": namespace},
-        "spec": {"hard": {"limits.cpu": cores}},
-    }
+    metadata, spec = {"name": "cpu", "namespace": namespace}, {"hard": {"limits.cpu": cores}}
+    return {"apiVersion": "v1", "kind": "ResourceQuota", "metadata": metadata, "spec": spec}
 
 
 def test_a_rollout_that_needs_more_than_the_quota_leaves_is_refused_before_the_first_trial(

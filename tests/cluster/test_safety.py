@@ -136,9 +136,7 @@ def test_a_run_does_not_go_on_with_another_workload(
     os.kill(begun.pid, signal.SIGINT)
     begun.end_with(130)
     assert " Z" not in left.inside("cat /proc/[0-9]*/stat | sed 's/.*)//'")
-    cluster.kubectl(
-        *("set", "env", "deployment/worker", "MODE=prod", "--namespace", namespace),
-    )
+    cluster.kubectl(*("set", "env", "deployment/worker", "MODE=prod", "--namespace", namespace))
     cluster.kubectl("rollout", "status", "deployment/worker", "--namespace", namespace)
     resume = ("sweep", study, "--resume", "latest")
     said = deadzone(*resume, code=3)

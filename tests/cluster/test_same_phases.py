@@ -63,16 +63,13 @@ def test_the_same_study_gives_the_same_phases(
     }
     if way in ("resize", "patch"):
         deployment(annotations=ALLOWED)
+    size = {"replicates": 3 if way in FRESH else 5, "warmup": int(way not in FRESH)}
     study = write_study(
         f"counting-{way}",
         argv=COUNTS,
         target=ways[way],
         factors={"cpu_limit": LEVELS},
-        design={
-            "replicates": 3 if way in FRESH else 5,
-            "warmup": int(way not in FRESH),
-            "timeout_s": 120,
-        },
+        design={**size, "timeout_s": 120},
     )
     run, measured, phases = undisturbed(lambda: fitted(sweep(study)), misled, attempts=2)
     assert set(measured["status"]) == {"ok"}

@@ -14,28 +14,14 @@ PORT = 8080
 @pytest.fixture
 def uploads(own_cluster, namespace, project_image, deployment):
     """The bundled upload service in a pod, behind a port of the node; returns its address."""
-    argv = [
-        "python",
-        "/opt/deadzone/notebooks/studies/programs/upload_service.py",
-        "--host",
-        "0.0.0.0",
-        "--port",
-        str(PORT),
-        "--folder",
-        "/tmp",
-    ]
+    program = "/opt/deadzone/notebooks/studies/programs/upload_service.py"
+    argv = ["python", program, "--host", "0.0.0.0", "--port", str(PORT), "--folder", "/tmp"]
     deployment(
         "uploads", image=project_image, annotations=ALLOWED, command=argv, imagePullPolicy="Never"
     )
     spec = {"type": "NodePort", "selector": {"app": "uploads"}, "ports": [{"port": PORT}]}
-    own_cluster.apply(
-        {
-            "apiVersion": "v1",
-            "kind": "Service",
-            "metadata": {"name": "uploads", "namespace": namespace},
-            "spec": spec,
-        }
-    )
+    metadata = {"name": "uploads", "namespace": namespace}
+    own_cluster.apply({"apiVersion": "v1", "kind": "Service", "metadata": metadata, "spec": spec})
     found = own_cluster.get("service", "uploads", "--namespace", namespace)
     addresses = own_cluster.get("nodes")["items"][0]["status"]["addresses"]
     node = next(one["address"] for one in addresses if one["type"] == "InternalIP")
