@@ -21,16 +21,19 @@ def trial(nr_throttled=0, **seen):
     return Measurement("2026-02-06T00:00:00.000+00:00", 2.0, 0, "ok", interference=seen, **counted)
 
 
-def test_a_quiet_trial_is_trusted():
-    assert doubts(trial(), "none", TrustSpec()) == ()
+def doubted(limit="none", *, harmless=False, **seen):
+    return doubts(trial(**seen), limit, TrustSpec(), harmless=harmless)
+
+
+def test_a_quiet_trial_is_trusted_and_throttling_under_a_limit_is_what_was_meant():
+    assert doubted() == doubted(0.5, nr_throttled=20) == ()
     assert trial().cpu_efficiency == 0.75
 
 
 def test_what_a_trial_itself_stalled_on_is_what_it_measures():
     memory = {"memory_pressure": 0.5, "own_memory_pressure": 0.45}
-    disk = {"io_pressure": 0.5, "own_io_pressure": 0.42}
-    assert doubts(trial(**memory, **disk), "none", TrustSpec()) == ()
-    others = doubts(trial(memory_pressure=0.5, own_memory_pressure=0.2), "none", TrustSpec())
+    assert doubted(**memory, io_pressure=0.5, own_io_pressure=0.42) == ()
+    others = doubted(memory_pressure=0.5, own_memory_pressure=0.2)
     assert others == ("tasks stalled on memory 30% of the time (threshold 10%)",)
 
 
@@ -46,21 +49,16 @@ def test_what_a_trial_itself_stalled_on_is_what_it_measures():
     ],
 )
 def test_each_disturbance_is_a_reason_with_its_figure(seen, reason):
-    assert doubts(trial(**seen), "none", TrustSpec()) == (reason,)
-
-
-def test_throttling_under_a_limit_is_what_was_meant():
-    assert doubts(trial(nr_throttled=20), 0.5, TrustSpec()) == ()
-
-
-def test_a_short_trial_is_not_doubted_for_what_the_kernels_tick_cannot_tell():
-    coarse = {"foreign_cpu_resolution": 0.6}
-    assert doubts(trial(foreign_cpu=0.7, **coarse), "none", TrustSpec()) == ()
-    assert doubts(trial(foreign_cpu=0.8, **coarse), "none", TrustSpec()) != ()
+    assert doubted(**seen) == (reason,)
 
 
 def test_all_reasons_are_told():
-    assert len(doubts(trial(foreign_cpu=1, steal=1, clock_drift=1), "none", TrustSpec())) == 3
+    assert len(doubted(foreign_cpu=1, steal=1, clock_drift=1)) == 3
+
+
+def test_a_short_trial_is_not_doubted_for_what_the_kernels_tick_cannot_tell():
+    assert doubted(foreign_cpu=0.7, foreign_cpu_resolution=0.6) == ()
+    assert doubted(foreign_cpu=0.8, foreign_cpu_resolution=0.6) != ()
 
 
 @given(st.floats(0, 8), st.floats(0.01, 4))
@@ -70,15 +68,13 @@ def test_the_studys_own_threshold_decides(foreign, threshold):
 
 
 def test_what_does_not_meet_the_trial_is_no_reason():
-    desktop = {"foreign_cpu": 0.3, "exposure": 0.05}
-    assert doubts(trial(**desktop), "none", TrustSpec()) == ()
-    assert doubts(trial(foreign_cpu=0.3, exposure=0.0), "none", TrustSpec()) == ()
-    assert doubts(trial(foreign_cpu=0.3, exposure=1.0), "none", TrustSpec())
+    assert doubted(foreign_cpu=0.3, exposure=0.05) == doubted(foreign_cpu=0.3, exposure=0.0) == ()
+    assert doubted(foreign_cpu=0.3, exposure=1.0)
 
 
 def test_neighbours_that_make_no_difference_in_this_run_are_no_reason_and_others_stay_one():
-    assert doubts(trial(foreign_cpu=0.4), "none", TrustSpec(), harmless=True) == ()
-    assert len(doubts(trial(foreign_cpu=0.4, steal=0.2), "none", TrustSpec(), harmless=True)) == 1
+    assert doubted(foreign_cpu=0.4, harmless=True) == ()
+    assert len(doubted(foreign_cpu=0.4, steal=0.2, harmless=True)) == 1
 
 
 ENDED_WELL = {"status": "ok", "warmup": False, "responses": {}}
@@ -97,22 +93,26 @@ def learned(
     return harm
 
 
-def test_neighbours_on_cores_of_their_own_are_learned_to_do_no_harm():
+def test_neighbours_on_cores_of_their_own_are_learned_to_do_no_harm_up_to_what_was_seen():
     assert learned(0.0).is_none(0.4)
-
-
-@pytest.mark.parametrize("slowed_by", [0.5, -0.5])
-def test_neighbours_that_change_the_response_are_not(slowed_by):
-    assert not learned(slowed_by).is_none(0.4)
-
-
-def test_more_of_them_than_was_seen_is_not_taken_for_harmless():
     assert not learned(0.0).is_none(4.0)
 
 
-def test_neighbours_that_are_always_there_cannot_be_judged():
-    assert not learned(0.0, beside=lambda _: 0.4).is_none(0.4)
-    assert not learned(0.0, beside=lambda draw: 0.4 + draw.gauss(0, 0.01)).is_none(0.4)
+@pytest.mark.parametrize(
+    ("slowed_by", "how"),
+    [
+        (0.5, {}),
+        (-0.5, {}),
+        (0.0, {"beside": lambda _: 0.4}),  # always there: cannot be judged
+        (0.0, {"beside": lambda draw: 0.4 + draw.gauss(0, 0.01)}),
+        (0.0, {"attempts": 8}),
+        (0.0, {"noise": 0.3}),
+        (0.0, {"status": "failed"}),
+        (0.0, {"warmup": True}),
+    ],
+)
+def test_what_changes_the_response_or_teaches_too_little_is_not_taken_for_harmless(slowed_by, how):
+    assert not learned(slowed_by, **how).is_none(0.4)
 
 
 @pytest.mark.parametrize(
@@ -130,16 +130,6 @@ def test_what_others_use_hardly_varies_where_the_latest_attempts_are_alike(cores
     draw = iter(cores)
     learnt = learned(0.0, attempts=len(cores), beside=lambda _: next(draw))
     assert learnt.is_steady == is_steady
-
-
-def test_a_few_attempts_or_much_noise_decide_nothing():
-    assert not learned(0.0, attempts=8).is_none(0.4)
-    assert not learned(0.0, noise=0.3).is_none(0.4)
-
-
-def test_warm_up_and_failures_teach_nothing():
-    assert not learned(0.0, status="failed").is_none(0.4)
-    assert not learned(0.0, warmup=True).is_none(0.4)
 
 
 def test_the_response_that_the_study_asks_for_is_what_counts():

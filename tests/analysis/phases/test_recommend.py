@@ -36,8 +36,12 @@ def saturating(levels=CORES, top=6.0, serial=60.0):
     return serial / np.minimum(levels, top)
 
 
+def fit(trials, knob="cpu_limit"):
+    return fit_phases(trials, knob, "wall_s")
+
+
 def fitted(*truth, **how):
-    return fit_phases(sweep(*truth, **how), "cpu_limit", "wall_s")
+    return fit(sweep(*truth, **how))
 
 
 @pytest.fixture(scope="module")
@@ -149,7 +153,7 @@ def test_a_column_that_is_missing_is_named_with_the_nearest_one():
 def test_one_setting_that_does_as_well_is_said_with_its_number(knob, as_well):
     times = {1: 8.0, 2: 4.0, 4: 2.0, 8: 2.0}
     rows = [(n, wall_s + k / 100) for n, wall_s in times.items() for k in range(3)]
-    model = fit_phases(pd.DataFrame(rows, columns=[knob, "wall_s"]), knob, "wall_s")
+    model = fit(pd.DataFrame(rows, columns=[knob, "wall_s"]), knob)
     assert model.recommend().reason.endswith(as_well)
 
 
@@ -201,11 +205,8 @@ def test_trials_of_a_level_that_scatters_are_not_its_outliers():
     """Six equal levels; three trials of the first agree by chance at 0.55, two lie at 1.3 and 2."""
     loud = np.exp([-0.90, -0.62, -0.61, 0.28, 0.67])
     wall = [*loud, *(1 + 0.004 * np.random.default_rng(3).standard_normal(25))]
-    model = fit_phases(
-        pd.DataFrame({"threads": np.repeat(2.0 ** np.arange(6), 5), "wall_s": wall}),
-        "threads",
-        "wall_s",
-    )
+    trials = pd.DataFrame({"threads": np.repeat(2.0 ** np.arange(6), 5), "wall_s": wall})
+    model = fit(trials, "threads")
     assert model.outliers.empty
     assert (model.recommend().table["loss_low"] == 0).all()
 
@@ -223,8 +224,7 @@ def test_saw_teeth_that_replicates_confirm_are_not_smoothed_away():
 def test_the_record_is_plain_json(plateau_model):
     record = plateau_model.recommend().to_dict()
     assert json.loads(json.dumps(record)) == record
-    assert record["setting"] == 6
-    assert record["tied"][0] == 6
+    assert record["setting"] == record["tied"][0] == 6
 
 
 @pytest.mark.parametrize("replicates", [1, 2])
@@ -240,10 +240,9 @@ def test_more_trials_of_settings_that_are_as_good_are_not_asked_for(replicates):
 def test_what_would_tell_the_worst_tied_setting_is_more_than_was_measured():
     truth = np.array([20.0, 10.0, 10.0, 12.0])
     trials = sweep(truth, levels=[1, 2, 4, 8], replicates=3, noise=0.1, knob="threads", seed=3)
-    advice = fit_phases(trials, "threads", "wall_s").recommend()
+    advice = fit(trials, "threads").recommend()
     needed = advice.replicates
-    assert needed is not None
-    assert 3 < needed <= 50
+    assert needed is not None and 3 < needed <= 50
     [said] = [caveat for caveat in advice.caveats if f"takes {needed} trials" in caveat]
     assert f"{needed * len(advice.tied)} in all" in said
     named = {said.values["best"], said.values["other"]}
@@ -253,8 +252,7 @@ def test_what_would_tell_the_worst_tied_setting_is_more_than_was_measured():
 def test_within_a_tolerance_a_cheaper_setting_does(plateau_model):
     # At 5 cores the response is 12 s, 20 % worse than the 10 s of the plateau.
     advice = plateau_model.recommend(within=0.25)
-    assert advice.setting == 5
-    assert "within 25 %" in advice.reason
+    assert advice.setting == 5 and "within 25 %" in advice.reason
     assert plateau_model.recommend(within=0.15).setting == 6
 
 
@@ -295,8 +293,7 @@ def test_a_stated_probability_is_how_often_a_setting_is_good():
         rough = saturating(cores) * np.exp(
             0.03 * np.random.default_rng(seed).standard_normal(len(cores))
         )
-        trials = sweep(rough, cores, replicates=2, noise=0.04, seed=seed)
-        advice = fit_phases(trials, "cpu_limit", "wall_s").recommend()
+        advice = fitted(rough, cores, replicates=2, noise=0.04, seed=seed).recommend()
         best = rough.min()
         ideal = cores[np.argmax(rough <= 1.03 * best)]
         here = rough[list(cores).index(advice.setting)]
@@ -309,8 +306,7 @@ def test_the_gain_of_a_law_that_fades_is_taken_as_far_as_it_matters():
     levels = np.arange(1, 17, dtype=float)
     truth = 10 * (0.08 + 0.92 / levels)
     for seed in range(4):
-        trials = sweep(truth, levels=levels, noise=0.02, seed=seed)
-        setting = fit_phases(trials, "cpu_limit", "wall_s").recommend().setting
+        setting = fitted(truth, levels, noise=0.02, seed=seed).recommend().setting
         assert truth[int(setting) - 1] <= 1.07 * truth.min()
 
 
@@ -325,15 +321,14 @@ def test_targets_are_met_by_the_smallest_setting_that_surely_does(plateau_model)
 def test_a_measured_breach_of_the_maximum_rules_a_setting_out():
     trials = sweep(saturating())
     trials.loc[trials["cpu_limit"].eq(4).idxmax(), "wall_s"] = 40.0
-    model = fit_phases(trials, "cpu_limit", "wall_s")
+    model = fit(trials)
     assert model.recommend(slo={"max": 18}).setting == 5
     assert model.recommend(slo={"median": 18}).setting == 4
 
 
 def test_targets_that_nothing_meets_give_no_setting(plateau_model):
     advice = plateau_model.recommend(slo={"p90": 2})
-    assert advice.setting is None
-    assert advice.tied == ()
+    assert advice.setting is None and advice.tied == ()
     assert "No setting meets p90 ≤ 2 s" in advice.reason
 
 
@@ -358,10 +353,9 @@ def test_the_least_cost_weighs_the_knob_against_the_response():
 def test_no_limit_counts_as_the_most_expensive():
     trials = sweep([60, 30, 15, 10, 10.05, 9.95], levels=[1, 2, 4, 6, 8, 12])
     trials["cpu_limit"] = trials["cpu_limit"].astype(object).replace(12.0, "none")
-    model = fit_phases(trials, "cpu_limit", "wall_s")
+    model = fit(trials)
     advice = model.recommend()
-    assert advice.setting == 6
-    assert advice.tied[-1] == "none"
+    assert advice.setting == 6 and advice.tied[-1] == "none"
     priced = model.recommend(cost="cpu_limit * wall_s")
     assert "none" not in priced.tied
     assert any("no limit" in caveat for caveat in priced.caveats)
@@ -370,17 +364,15 @@ def test_no_limit_counts_as_the_most_expensive():
 def test_no_limit_is_tied_with_what_does_as_well():
     wall = [8.1, 8.0, 4.1, 4.05, 2.2, 2.25, 2.15, 2.2]
     trials = pd.DataFrame({"cpu_limit": np.repeat([0.5, 1, 2, "none"], 2), "wall_s": wall})
-    model = fit_phases(trials, "cpu_limit", "wall_s")
-    advice = model.recommend()
-    assert advice.tied == (2, "none")
+    model = fit(trials)
+    assert model.recommend().tied == (2, "none")
     assert "2-no limit" in str(model.summary())
 
 
 def test_no_limit_is_recommended_only_where_it_is_better():
     trials = sweep([60, 30, 20, 15, 12, 4], levels=[1, 2, 3, 4, 5, 6])
     trials["cpu_limit"] = trials["cpu_limit"].astype(object).replace(6.0, "none")
-    advice = fit_phases(trials, "cpu_limit", "wall_s").recommend()
-    assert advice.setting == "none"
+    assert fit(trials).recommend().setting == "none"
 
 
 def test_a_setting_inside_a_dead_zone_is_never_recommended_silently():
@@ -397,8 +389,7 @@ def test_a_setting_inside_a_dead_zone_is_never_recommended_silently():
 
 
 def test_a_range_that_ends_while_it_still_pays_is_said():
-    model = fitted(60 / CORES)
-    advice = model.recommend()
+    advice = fitted(60 / CORES).recommend()
     assert advice.setting == 12
     assert any("larger setting may be better" in caveat for caveat in advice.caveats)
 
@@ -406,7 +397,7 @@ def test_a_range_that_ends_while_it_still_pays_is_said():
 def test_a_lone_trial_that_would_change_the_setting_is_measured_again_first():
     trials = sweep(saturating(), replicates=1, noise=0.01)
     trials.loc[2, "wall_s"] = 4.0
-    model = fit_phases(trials, "cpu_limit", "wall_s")
+    model = fit(trials)
     assert model.outliers["knob"].tolist() == [3]
     advice = model.recommend()
     assert advice.state == "open" and advice.setting is None
@@ -441,7 +432,7 @@ def test_units_of_knob_and_response_change_no_advice(plateau_model, response_uni
         cpu_limit=trials["cpu_limit"] * knob_unit, wall_s=trials["wall_s"] * response_unit
     )
     plain = plateau_model.recommend()
-    advice = fit_phases(scaled, "cpu_limit", "wall_s").recommend()
+    advice = fit(scaled).recommend()
     assert advice.setting == plain.setting * knob_unit
     assert advice.tied == tuple(setting * knob_unit for setting in plain.tied)
 

@@ -23,8 +23,7 @@ def study(write_study):
 
 
 @pytest.mark.parametrize(
-    "number",
-    [signal.SIGINT, signal.SIGTERM, pytest.param(signal.SIGHUP, marks=pytest.mark.night)],
+    "number", [signal.SIGINT, signal.SIGTERM, pytest.param(signal.SIGHUP, marks=pytest.mark.night)]
 )
 def test_an_interrupt_ends_the_sweep_in_order(number, study, start, traces, home, sweep):
     started = start("sweep", study)

@@ -58,11 +58,8 @@ def account(code, limit="none", spec=None):
         measured = target.execute(Command((sys.executable, "-S", "-c", code)), 30)
         facts = target.facts()
     assert measured.status == "ok", measured.stderr
-    return (
-        {name: measured.counted[name] for name in ACCOUNT if name in measured.counted},
-        measured,
-        facts,
-    )
+    account = {name: measured.counted[name] for name in ACCOUNT if name in measured.counted}
+    return account, measured, facts
 
 
 @pytest.mark.alone("it measures how long threads wait for a core")

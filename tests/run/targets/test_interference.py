@@ -5,12 +5,7 @@ import dataclasses
 import pytest
 
 from deadzone.run.targets import interference
-from deadzone.run.targets.interference import (
-    MachineReading,
-    Neighbours,
-    between,
-    waited_share,
-)
+from deadzone.run.targets.interference import MachineReading, Neighbours, between, waited_share
 from deadzone.run.targets.kernel_files import TICK_S
 
 BEFORE = MachineReading(

@@ -11,9 +11,7 @@ import time
 import pytest
 
 from deadzone.run.targets import launcher
-from deadzone.run.targets.limits.base import (
-    group_name,
-)
+from deadzone.run.targets.limits.base import group_name
 from deadzone.run.targets.undo_log import find_leftovers, remove_leftovers
 
 pytestmark = pytest.mark.kept
@@ -25,19 +23,15 @@ def long_trial(quota, write_study, start, tmp_path):
     id."""
     note = tmp_path / "program"
     study = write_study(
-        workload={
-            "kind": "command",
-            "argv": ["sh", "-c", "echo $$ > $NOTE; exec sleep 600"],
-            "env": {"NOTE": str(note)},
-        },
+        argv=["sh", "-c", "echo $$ > $NOTE; exec sleep 600"],
+        workload={"env": {"NOTE": str(note)}},
         target={"kind": "local", "mechanism": quota},
         factors={"cpu_limit": [0.5]},
         design={"replicates": 1, "timeout_s": 900},
     )
     sweep = start("sweep", study)
-    return sweep, int(
-        sweep.wait_for(lambda: note.exists() and note.read_text().strip(), "its first trial")
-    )
+    noted = sweep.wait_for(lambda: note.exists() and note.read_text().strip(), "its first trial")
+    return sweep, int(noted)
 
 
 def kill(sweep, what="alone"):
@@ -80,9 +74,8 @@ def test_a_program_that_waits_to_start_never_does_without_its_harness(
     argv = (sys.executable, "-I", "-S", launcher.__file__, str(go))
     request = {"argv": ["touch", str(ran)], "env": {}, "cwd": None, "dies_first": False}
     streams = {name: str(tmp_path / name) for name in ("stdout", "stderr")}
-    with subprocess.Popen(
-        argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    ) as running:
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+    with subprocess.Popen(argv, **pipes, text=True) as running:
         running.stdin.write(json.dumps(request | streams) + "\n")
         running.stdin.flush()
         program = json.loads(running.stdout.readline())["pid"]

@@ -243,9 +243,8 @@ def test_a_timeout_kills_the_whole_tree(mechanism, execute, alive):
         + "def work(): time.sleep(600)\nend = detached(work)\n"
         + "print(os.getpid(), os.read(end, 100).decode(), flush=True)\ntime.sleep(600)"
     )
-    measured = execute(
-        *PYTHON, program, mechanism=mechanism, limit=tightest(mechanism), timeout_s=1
-    )
+    limits = {"mechanism": mechanism, "limit": tightest(mechanism)}
+    measured = execute(*PYTHON, program, **limits, timeout_s=1)
     assert (measured.status, measured.error) == ("timeout", "killed after 1 s")
     assert 1 <= measured.wall_s < 10
     program, grandchild = pids_in(measured.stdout)
@@ -357,8 +356,5 @@ def test_a_study_can_name_every_mechanism_and_no_other():
 
 def test_a_quota_is_preferred_to_its_emulation_and_that_to_no_limit():
     order = list(MECHANISMS)
-    assert (
-        max(order.index(name) for name in QUOTA_MECHANISMS)
-        < order.index("emulated")
-        < order.index("unlimited")
-    )
+    last_quota = max(order.index(name) for name in QUOTA_MECHANISMS)
+    assert last_quota < order.index("emulated") < order.index("unlimited")

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from deadzone.run.targets import undo_log
-from deadzone.run.targets.limits.base import group_name
+from deadzone.run.targets.limits.base import group_name, pid_namespace
 from deadzone.run.targets.undo_log import (
     STATE_VARIABLE,
     UndoEntry,
@@ -41,10 +41,8 @@ def test_what_cannot_be_given_back_is_said_and_stays_noted(tmp_path, state):
 
 
 def test_what_is_gone_needs_nothing_back(tmp_path):
-    assert (
-        undo(record_change(UndoEntry("the setting", files={str(tmp_path / "no" / "file"): "1"})))
-        is None
-    )
+    gone = UndoEntry("the setting", files={str(tmp_path / "no" / "file"): "1"})
+    assert undo(record_change(gone)) is None
 
 
 def test_a_folder_that_was_made_is_removed_and_never_what_is_not_ours(tmp_path):
@@ -78,6 +76,4 @@ def test_a_note_that_was_cut_off_changed_nothing(state):
 
 
 def _namespace():
-    from deadzone.run.targets.limits.base import pid_namespace
-
     return str(pid_namespace())

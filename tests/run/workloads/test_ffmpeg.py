@@ -9,11 +9,7 @@ import pytest
 from deadzone.errors import WorkloadError
 from deadzone.places import cache_folder
 from deadzone.run.workloads.ffmpeg import FfmpegWorkload as Workload
-from deadzone.run.workloads.ffmpeg import (
-    find_ffmpeg,
-    generated_clip,
-    sha256_of,
-)
+from deadzone.run.workloads.ffmpeg import find_ffmpeg, generated_clip, sha256_of
 from deadzone.study.workload_spec import ClipSpec
 from deadzone.study.workload_specs import FfmpegWorkloadSpec
 
