@@ -129,13 +129,8 @@ def series(run):
 
 
 def test_the_trials_of_a_run_are_marked_while_they_ran_and_not_after(write_study, sweep, tmp_path):
-    run = sweep(
-        write_study(
-            workload={"kind": "command", "argv": ["sleep", "0.{threads}"]},
-            factors={"threads": [3, 6]},
-            design={"replicates": 1, "warmup": 0},
-        )
-    )
+    argv, once = ["sleep", "0.{threads}"], {"replicates": 1, "warmup": 0}
+    run = sweep(write_study(argv=argv, factors={"threads": [3, 6]}, design=once))
     trials = run.trials()
     with prometheus(tmp_path, trials=series(run)) as server:
         for trial in trials.to_dict("records"):

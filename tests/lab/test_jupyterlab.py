@@ -118,10 +118,7 @@ def test_a_sweep_shows_its_bar_in_place_is_interrupted_and_goes_on(
     (tmp_path / "shut").touch()
     write_study(
         "slow",
-        workload={
-            "kind": "command",
-            "argv": ["sh", "-c", HELD_FROM_THE_EIGHTH, "sh", "{pause}", str(tmp_path)],
-        },
+        argv=["sh", "-c", HELD_FROM_THE_EIGHTH, "sh", "{pause}", str(tmp_path)],
         factors={"pause": [0.3, 0.4, 0.5]},
         design={"replicates": 6, "timeout_s": PATIENCE_S},
     )

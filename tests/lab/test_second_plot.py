@@ -11,14 +11,11 @@ import pandas as pd
 frame = pd.DataFrame({"threads": [1, 2, 4, 8] * 4, "wall_s": [8.0, 4.1, 2.2, 2.1] * 4})
 frame["wall_s"] *= [1 + i / 500 for i in range(16)]
 """
+FIT = "deadzone.fit_phases(frame, 'threads', 'wall_s')"
 OWN = "frame.plot(x='threads', y='wall_s')"
 
 PLOTS = {
-    "a model twice": [
-        "model = deadzone.fit_phases(frame, 'threads', 'wall_s')\nmodel.plot()",
-        "model.plot()",
-        OWN,
-    ],
+    "a model twice": [f"model = {FIT}\nmodel.plot()", "model.plot()", OWN],
     "a comparison": [
         "other = frame.assign(wall_s=frame['wall_s'] * 1.2)\n"
         "deadzone.compare(frame, other, 'wall_s', by='threads').plot()",

@@ -117,19 +117,18 @@ def _trial(
     return record(number, {"pool_size": pool, "rate": rate}, responses, block=block), (), slices
 
 
+def _of_connections(folder: Path, mode: str, factors: str, response: str, name: str) -> RunFolder:
+    text = STUDY.replace("/{{pool_size}}", "/").format(
+        more=f", mode: {mode}", factors=factors, knob="connection_rate", response=response,
+        objectives="",
+    )  # fmt: skip
+    return RunFolder.create(folder, parse_study(text, "study.yaml"), name)
+
+
 def spike_run(folder: Path) -> RunFolder:
     """A spike test whose knee is at 200 connections a second and which fails from 400 on."""
     factors = "{connection_rate: [50, 100, 200, 300, 400]}"
-    text = STUDY.format(
-        more=", mode: spike",
-        factors=factors,
-        knob="connection_rate",
-        response="connect_p99_ms",
-        objectives="",
-    )
-    run = RunFolder.create(
-        folder, parse_study(text.replace("/{pool_size}", "/"), "study.yaml"), "run-2"
-    )
+    run = _of_connections(folder, "spike", factors, "connect_p99_ms", "run-2")
     rng = np.random.default_rng(6)
     for number in range(1, 21):
         rate = (50, 100, 200, 300, 400)[(number - 1) % 5]
@@ -144,12 +143,8 @@ def spike_run(folder: Path) -> RunFolder:
 
 def ramp_run(folder: Path) -> RunFolder:
     """Ramps of held connections that the kernel ended for memory at about 4,800."""
-    text = STUDY.format(
-        more=", mode: ramp", factors="{connection_rate: [10, 20]}", knob="connection_rate",
-        response="connections_held", objectives="",
-    )  # fmt: skip
-    run = RunFolder.create(
-        folder, parse_study(text.replace("/{pool_size}", "/"), "study.yaml"), "run-3"
+    run = _of_connections(
+        folder, "ramp", "{connection_rate: [10, 20]}", "connections_held", "run-3"
     )
     for number, held in enumerate((4812.0, 4790.0, 4805.0), start=1):
         responses = {"connections_held": held, "server_died": 1.0, "service_oom_kills": 1.0,

@@ -131,28 +131,16 @@ SSD = {"disk_kind": "ssd", "disk_device": "vda", "file_system": "ext4"}
 
 @pytest.mark.parametrize(
     ("facts", "columns", "said"),
-    [
-        ({}, {"throughput_mb_s": 4600}, "4.6 GB/s is more than the link of a fast disk carries"),
-        ({"disk_in_memory": "tmpfs"}, {}, "The folder lies in memory (tmpfs)"),
-        ({"disk_direct": False}, {}, "does not permit O_DIRECT"),
-        (
-            {},
-            {"cached_share": 0.5},
-            "In 60 of 60 trials the page cache still held part of the file",
-        ),
-        ({}, {"direct_io": 0, "bytes_read": 1}, "60 trials read through the page cache"),
-        (
-            {"disk_kind": "shared", "file_system": "nfs4"},
-            {},
-            "The files lie on another machine (nfs4)",
-        ),
-        (
-            {},
-            {"bytes_written": 0, "latency_p50_ms": 0.012},
-            "Half of the small direct reads took 12 µs or less",
-        ),
-    ],
-)
+    [({}, {"throughput_mb_s": 4600}, "4.6 GB/s is more than the link of a fast disk carries"),
+     ({"disk_in_memory": "tmpfs"}, {}, "The folder lies in memory (tmpfs)"),
+     ({"disk_direct": False}, {}, "does not permit O_DIRECT"),
+     ({}, {"cached_share": 0.5}, "In 60 of 60 trials the page cache still held part of the file"),
+     ({}, {"direct_io": 0, "bytes_read": 1}, "60 trials read through the page cache"),
+     ({"disk_kind": "shared", "file_system": "nfs4"}, {},
+      "The files lie on another machine (nfs4)"),
+     ({}, {"bytes_written": 0, "latency_p50_ms": 0.012},
+      "Half of the small direct reads took 12 µs or less")],
+)  # fmt: skip
 def test_what_the_figures_are_not_stands_beside_the_verdict(opened, facts, columns, said):
     assert said in " ".join(doubts(opened, {**SSD, **facts}, **columns))
 

@@ -81,9 +81,7 @@ REFUSED = {
         ({"margin": 3}, "margin is 3; give a number from 0 to 1"),
         ({"slow": "nowhere"}, "no trials of an environment 'nowhere'"),
     ],
-    "connections": [
-        ({"safe_share": 7}, "safe_share is 7; give a number from 0 to 1"),
-    ],
+    "connections": [({"safe_share": 7}, "safe_share is 7; give a number from 0 to 1")],
     "profiles": [
         ({"kind": "heaps"}, "kind is 'heaps'; choose one of: cpu, heap"),
         ({"functions": 0}, "functions is 0; give a number from 1"),
@@ -106,20 +104,12 @@ def test_a_wrong_value_is_refused_with_a_sentence(name, home, write_study):
 
 @pytest.mark.parametrize(
     ("name", "value", "words"),
-    [
-        (
-            "tolerance",
-            "5",
-            "PhaseError: tolerance is 5; give a share from 0 to 1, for example 0.05 for 5 %.",
-        ),
-        pytest.param(
-            "tabel",
-            "x",
-            "ReportError: The notebook has no parameter 'tabel'. Did you mean `table`?",
-            marks=pytest.mark.night,
-        ),
-    ],
-)
+    [("tolerance", "5",
+      "PhaseError: tolerance is 5; give a share from 0 to 1, for example 0.05 for 5 %."),
+     pytest.param("tabel", "x",
+                  "ReportError: The notebook has no parameter 'tabel'. Did you mean `table`?",
+                  marks=pytest.mark.night)],
+)  # fmt: skip
 def test_papermill_ends_with_the_sentence_and_another_code_than_zero(
     home, tmp_path, name, value, words
 ):

@@ -42,25 +42,9 @@ def environment(tmp_path_factory):
         path = source / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
-    subprocess.run(
-        (
-            sys.executable,
-            *[
-                "-m",
-                "pip",
-                "install",
-                "-q",
-                "--no-deps",
-                "--no-index",
-                "--no-build-isolation",
-                "--target",
-            ],
-            installed,
-            source,
-        ),
-        check=True,
-        capture_output=True,
-    )
+    offline = ("--no-deps", "--no-index", "--no-build-isolation")
+    argv = (sys.executable, "-m", "pip", "install", "-q", *offline, "--target", installed, source)
+    subprocess.run(argv, check=True, capture_output=True)
     return {**os.environ, "PYTHONPATH": str(installed)}
 
 

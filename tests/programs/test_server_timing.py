@@ -33,15 +33,11 @@ def test_time_spent_waiting_for_the_request_is_told_apart():
 
 @pytest.mark.parametrize(
     ("value", "times"),
-    [
-        ("total;dur=123.4", {"service_s": 0.1234}),
-        (
-            'cache;desc="hit", receive ; dur="2" , total;desc=x;dur=5',
-            {"service_receive_s": 0.002, "service_s": 0.005},
-        ),
-        ("total, total;dur=much, db;dur=3", {}),
-        ("", {}),
-    ],
-)
+    [("total;dur=123.4", {"service_s": 0.1234}),
+     ('cache;desc="hit", receive ; dur="2" , total;desc=x;dur=5',
+      {"service_receive_s": 0.002, "service_s": 0.005}),
+     ("total, total;dur=much, db;dur=3", {}),
+     ("", {})],
+)  # fmt: skip
 def test_only_the_durations_of_known_entries_are_read(value, times):
     assert server_times(value) == pytest.approx(times)

@@ -38,14 +38,8 @@ def serve(tmp_path):
 
     def start(module, *arguments):
         port = free_port("127.0.0.1")
-        argv = (
-            sys.executable,
-            str(PROGRAMS / f"{module}.py"),
-            "--port",
-            str(port),
-            *map(str, arguments),
-        )
-        started.append(subprocess.Popen(argv))
+        argv = (sys.executable, PROGRAMS / f"{module}.py", "--port", port, *arguments)
+        started.append(subprocess.Popen([*map(str, argv)]))
         deadline = time.monotonic() + PATIENCE_S
         while time.monotonic() < deadline:
             try:
@@ -107,17 +101,9 @@ def test_what_is_no_video_or_no_form_is_refused(serve, tmp_path):
 
 
 def test_the_relay_delays_the_first_byte_and_ends_with_its_service(serve, clip, tmp_path):
-    service = (
-        sys.executable,
-        PROGRAMS / "upload_service.py",
-        "--port",
-        "{port}",
-        "--folder",
-        tmp_path,
-    )
-    late, relay = serve(
-        "late_relay", "--request-delay-s", "0.5", "--answer-delay-s", "1", "--", *service
-    )
+    service = (sys.executable, PROGRAMS / "upload_service.py", "--port", "{port}")
+    delays = ("--request-delay-s", "0.5", "--answer-delay-s", "1")
+    late, relay = serve("late_relay", *delays, "--", *service, "--folder", tmp_path)
     status, said, elapsed = post(late, clip.path.read_bytes())
     assert (status, said["frames"]) == (200, clip.frames)
     assert elapsed >= 1.5

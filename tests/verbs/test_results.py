@@ -15,33 +15,29 @@ def trials():
     cells = [(cpu, threads) for cpu in (1, 2, 4) for threads in (1, 2, 4, 8)] * 2
     frame = pd.DataFrame(cells, columns=["cpu", "threads"])
     noise = np.exp(0.02 * np.random.default_rng(1).standard_normal(len(frame)))
-    return frame.assign(
-        wall_s=8 / frame["threads"].clip(upper=4) / frame["cpu"].clip(upper=2) * noise
-    )
+    faster = frame["threads"].clip(upper=4) * frame["cpu"].clip(upper=2)
+    return frame.assign(wall_s=8 / faster * noise)
 
 
 @pytest.fixture(scope="module")
 def results(trials):
+    of_trials = (trials, "threads", "wall_s")
+    faster = trials.assign(wall_s=0.9 * trials["wall_s"])
+    model = dz.fit_phases(*of_trials)
     return {
-        "model": dz.fit_phases(trials, "threads", "wall_s"),
-        "models": dz.fit_phases(trials, "threads", "wall_s", by="cpu"),
-        "comparison": dz.compare(
-            trials, trials.assign(wall_s=0.9 * trials["wall_s"]), "wall_s", "min"
-        ),
-        "claims": dz.judge(
-            "threads 2 at least 1.5x faster than threads 1", trials, "threads", "wall_s"
-        ),
-        "findings": dz.examine(trials, "threads", "wall_s"),
-        "recommendation": dz.fit_phases(trials, "threads", "wall_s").recommend(),
+        "model": model,
+        "models": dz.fit_phases(*of_trials, by="cpu"),
+        "comparison": dz.compare(trials, faster, "wall_s", "min"),
+        "claims": dz.judge("threads 2 at least 1.5x faster than threads 1", *of_trials),
+        "findings": dz.examine(*of_trials),
+        "recommendation": model.recommend(),
     }
 
 
 DRAWN = ("model", "models", "comparison")
 
 
-@pytest.mark.parametrize(
-    "name", ["model", "models", "comparison", "claims", "findings", "recommendation"]
-)
+@pytest.mark.parametrize("name", [*DRAWN, "claims", "findings", "recommendation"])
 def test_a_result_has_a_short_repr_shows_as_html_and_pickles(results, name):
     result = results[name]
     assert 0 < len(repr(result).splitlines()) <= 6
@@ -60,9 +56,8 @@ def test_a_result_is_drawn_into_the_axes_of_the_user(results, name):
 def test_slices_are_laid_over_each_other_with_their_names(results):
     figure, ax = plt.subplots()
     results["models"].plot(ax=ax)
-    assert {"cpu = 1", "cpu = 2", "cpu = 4"} <= {
-        text.get_text() for text in ax.get_legend().get_texts()
-    }
+    named = {text.get_text() for text in ax.get_legend().get_texts()}
+    assert {"cpu = 1", "cpu = 2", "cpu = 4"} <= named
     plt.close(figure)
 
 

@@ -11,21 +11,11 @@ from analysis.findings.made import sound_trials
 import deadzone as dz
 
 WORDS = {
-    *("load_study", "sweep", "runs", "load_run", "read_table", "load_reference", "fit_phases"),
-    *(
-        "compare",
-        "doctor",
-        "examine",
-        "judge",
-        "explain_phases",
-        "propose",
-        "attribute",
-        "capacity",
-        "search",
-        "diff_profiles",
-    ),
-    *("explore", "Verdict", "Table", "Figure", "publish", "check_parameters", "history"),
-}
+    "load_study", "sweep", "runs", "load_run", "read_table", "load_reference", "fit_phases",
+    "compare", "doctor", "examine", "judge", "explain_phases", "propose", "attribute", "capacity",
+    "search", "diff_profiles", "explore", "Verdict", "Table", "Figure", "publish",
+    "check_parameters", "history",
+}  # fmt: skip
 
 
 def test_a_verb_of_an_earlier_release_says_what_to_do_instead():
@@ -67,25 +57,18 @@ def test_a_table_is_read_from_a_file_a_published_study_or_refused(tmp_path, monk
     frame = pd.DataFrame({"threads": [1, 2], "wall_s": [2.0, 1.0]})
     frame.to_csv(tmp_path / "own.csv", index=False)
     assert dz.read_table(tmp_path / "own.csv").equals(frame)
-    assert dz.read_table("ffmpeg-16-cores/trials").equals(
-        dz.load_reference("ffmpeg-16-cores", "trials")
-    )
+    published = dz.load_reference("ffmpeg-16-cores", "trials")
+    assert dz.read_table("ffmpeg-16-cores/trials").equals(published)
     with pytest.raises(Exception, match="no such file, run or published table"):
         dz.read_table("ffmpeg-17-cores/trials")
 
 
 def test_a_study_is_read_from_a_name_a_text_or_a_mapping():
-    written = {
-        "study": "own",
-        "workload": {"kind": "command", "argv": ["true", "{n}"]},
-        "factors": {"n": [1, 2]},
-    }
+    workload = {"kind": "command", "argv": ["true", "{n}"]}
+    written = {"study": "own", "workload": workload, "factors": {"n": [1, 2]}}
     assert dz.load_study(written, replicates=2).design.replicates == 2
     assert (
-        dz.load_study(
-            "study: own\nworkload: {kind: command, argv: ['true', '{n}']}\nfactors: {n: [1, 2]}\n"
-        ).study
-        == "own"
+        dz.load_study(f"study: own\nworkload: {workload}\nfactors: {{n: [1, 2]}}\n").study == "own"
     )
     assert dz.load_study("xz-threads", threads=[1, 2], design__timeout_s=9).design.timeout_s == 9
 
@@ -105,10 +88,8 @@ def test_a_verdict_says_a_doubt_once():
     curve = dz.load_reference("ffmpeg-threads", "limit-equals-threads")
     said = [str(one) for one in dz.Verdict(dz.fit_phases(curve, "cpu_limit", "wall_s")).paragraphs]
     assert sum("one trial" in one for one in said) == 1
-    assert any(
-        "From 12 to 16 it is plateau (62 %) or reversal (35 %): nothing more to gain" in one
-        for one in said
-    )
+    end = "From 12 to 16 it is plateau (62 %) or reversal (35 %): nothing more to gain"
+    assert any(end in one for one in said)
 
 
 def test_by_is_one_name_or_several():
@@ -126,14 +107,10 @@ def test_by_is_one_name_or_several():
 
 @pytest.mark.parametrize(
     ("file", "format", "column"),
-    [
-        ("hyperfine.json", None, "wall_s"),
-        ("jmh.json", None, "time_per_call_s"),
-        ("wrk_latency.txt", None, "latency_p99_ms"),
-        ("hey.csv", "hey", "latency_p99_ms"),
-        ("hey.csv", None, "response-time"),
-    ],
-)
+    [("hyperfine.json", None, "wall_s"), ("jmh.json", None, "time_per_call_s"),
+     ("wrk_latency.txt", None, "latency_p99_ms"), ("hey.csv", "hey", "latency_p99_ms"),
+     ("hey.csv", None, "response-time")],
+)  # fmt: skip
 def test_a_file_of_another_tool_is_read_as_import_reads_it(file, format, column):
     assert column in dz.read_table(f"tests/data/imports/{file}", format)
 

@@ -79,16 +79,15 @@ def test_a_limit_can_be_a_factor(disk_study, sweep, io_limits):
 
 
 def test_io_limits_of_a_service_are_in_force(disk, write_study, sweep, io_limits):
-    run = sweep(
-        write_study(
-            service={"argv": ["{python}", "-m", "http.server", "{port}", "-b", "127.0.0.1"]},
-            target={"kind": "local", "io_folder": str(disk)},
-            workload={"kind": "http", "url": "{service_url}/"},
-            factors={"iops_limit": [100, "none"]},
-            replicates=1,
-            response={"name": "total_s"},
-        )
+    study = write_study(
+        service={"argv": ["{python}", "-m", "http.server", "{port}", "-b", "127.0.0.1"]},
+        target={"kind": "local", "io_folder": str(disk)},
+        workload={"kind": "http", "url": "{service_url}/"},
+        factors={"iops_limit": [100, "none"]},
+        replicates=1,
+        response={"name": "total_s"},
     )
+    run = sweep(study)
     assert run.trials()["status"].eq("ok").all()
     assert next(iter(run.provenance()["environments"].values()))["io_limits_mechanism"]
 

@@ -16,6 +16,8 @@ from deadzone.study.profile_specs import ProfilesSpec
 from deadzone_profiles.capturing import CaptureError, Capturing, PprofPages, PySpy, Subject
 from deadzone_profiles.reading import parse_profile, read_profile
 
+PPROF = {"profiler": "pprof", "url": "http://127.0.0.1:{port}/debug/pprof", "duration_s": 1}
+
 BUSY = """
 import sys, time
 def wasteful():
@@ -49,21 +51,19 @@ def test_before_and_after_of_a_go_server_are_taken_in_interleaved_trials(
     media_server, write_study, sweep
 ):
     path = write_study(
-        workload={
-            "kind": "command",
-            "argv": [
-                str(media_server),
-                *["-listen=127.0.0.1:{port}", "-streams={streams}", "-nack={nack}", "-pages=4"],
-            ],
-            "responses": {"packets": {"regex": r'"packets": (\d+)'}},
-        },
+        argv=[
+            str(media_server),
+            "-listen=127.0.0.1:{port}",
+            "-streams={streams}",
+            "-nack={nack}",
+            "-pages=4",
+        ],
+        workload={"responses": {"packets": {"regex": r'"packets": (\d+)'}}},
         factors={"nack": ["true", "false"], "streams": [100], "port": [free_port()]},
         replicates=2,
-        profiles={
-            "profiler": "pprof",
-            "url": "http://127.0.0.1:{port}/debug/pprof",
+        profiles=PPROF
+        | {
             "start_s": 0.3,
-            "duration_s": 1,
             "kinds": ["cpu", "heap", "goroutine", "mutex"],
             "load": {"column": "streams", "unit": "stream"},
         },
@@ -117,12 +117,7 @@ def test_a_service_that_is_not_there_fails_the_trial_and_stops_the_sweep(write_s
         argv=["sleep", "{port}e-9", "1.1"],
         factors={"port": [free_port(), free_port()]},
         replicates=2,
-        profiles={
-            "profiler": "pprof",
-            "url": "http://127.0.0.1:{port}/",
-            "start_s": 0,
-            "duration_s": 1,
-        },
+        profiles=PPROF | {"url": "http://127.0.0.1:{port}/", "start_s": 0},
     )
     answer = deadzone("sweep", "probe", code=3)
     assert "the cpu profile was not taken" in answer.err and "does not answer" in answer.err
@@ -132,7 +127,7 @@ def test_a_load_that_ends_before_the_profile_is_said(write_study, sweep):
     path = write_study(
         argv=["sleep", "0.2", "{threads}e-9"],
         factors={"threads": [1]},
-        profiles={"profiler": "pprof", "url": "http://127.0.0.1:1", "start_s": 0, "duration_s": 1},
+        profiles=PPROF | {"url": "http://127.0.0.1:1", "start_s": 0},
     )
     record = sweep(path).records()[0]
     assert record["status"] == "failed"

@@ -57,10 +57,9 @@ def test_flat_amounts_of_functions_and_packages_add_up_to_the_total():
 
 
 def test_replicates_give_welchs_interval():
-    before = [recorded(f"cpu-before-{n}") for n in (1, 2, 3)]
-    after = [recorded(f"cpu-after-{n}") for n in (1, 2, 3)]
-    compared = compare_profiles(before, after)
-    totals = [[p.total("cpu") for p in side] for side in (before, after)]
+    sides = [[recorded(f"cpu-{side}-{n}") for n in (1, 2, 3)] for side in ("before", "after")]
+    compared = compare_profiles(*sides)
+    totals = [[p.total("cpu") for p in side] for side in sides]
     expected = stats.ttest_ind(totals[1], totals[0], equal_var=False)
     found = compared.total.iloc[0]
     assert compared.method == "replicates"
@@ -153,13 +152,11 @@ NEGATIVE = replace(cpu({"a": 5, "b": 3}), values=cpu({"a": 5, "b": 3}).values * 
 
 @pytest.mark.parametrize(
     ("before", "after", "value", "said"),
-    [
-        (STRIPPED, STRIPPED, None, "86 % of the samples are in code without function names"),
-        (*HEAPS, "alloc_space", "from the start of the program"),
-        (NEGATIVE, cpu({"a": 5}), None, "negative numbers"),
-        ([cpu({"a": 5}), cpu({"a": 6})], cpu({"a": 5}), None, "one side only"),
-    ],
-)
+    [(STRIPPED, STRIPPED, None, "86 % of the samples are in code without function names"),
+     (*HEAPS, "alloc_space", "from the start of the program"),
+     (NEGATIVE, cpu({"a": 5}), None, "negative numbers"),
+     ([cpu({"a": 5}), cpu({"a": 6})], cpu({"a": 5}), None, "one side only")],
+)  # fmt: skip
 def test_what_makes_a_comparison_doubtful_is_said(before, after, value, said):
     compared = compare_profiles(before, after, value)
     assert any(said in doubt for doubt in compared.doubts)
@@ -176,9 +173,8 @@ def test_numbers_with_a_common_divisor_are_weights_and_have_no_q():
     weighed = compare_profiles(before, after)
     assert weighed.pair.value.name == "weights" and weighed.functions["q"].isna().all()
     assert "All numbers are multiples of 85,264" in weighed.doubts[0]
-    counts = compare_profiles(
-        folded("main;work 13", "main;idle 7"), folded("main;work 11", "main;idle 9")
-    )
+    before, after = (folded(f"main;work {n}", f"main;idle {20 - n}") for n in (13, 11))
+    counts = compare_profiles(before, after)
     assert counts.pair.before.totals == (20.0,) and counts.functions["q"].min() > 0.5
     assert not counts.doubts
 
@@ -205,10 +201,10 @@ def test_two_profiles_without_a_function_in_common_say_so_first(deadzone, tmp_pa
 
 def test_annotations_of_profilers_are_matched_without_them():
     before = folded("java;main;a;compute 30", "java;main;Foo$$Lambda$14/0x00000008.run 20")
-    after = folded(
-        "java;main_[j];a_[i];compute+0x1f_[j] 30", "java;main_[0];Foo$$Lambda$99/0x000000af.run 20"
+    annotated = "java;main_[j];a_[i];compute+0x1f_[j] 30"
+    found = compare_profiles(
+        before, folded(annotated, "java;main_[0];Foo$$Lambda$99/0x000000af.run 20")
     )
-    found = compare_profiles(before, after)
     assert set(found.functions["name"]) == {"java", "main", "a", "compute", "Foo$$Lambda.run"}
     assert not found.functions["change"].any() and not found.functions["cum_change"].any()
 

@@ -116,14 +116,10 @@ def test_a_program_that_did_not_start():
 
 @pytest.mark.parametrize(
     ("uptimes", "fines", "expected"),
-    [
-        ((10.00, 11.00), (5.000, 6.004), 1.004),
-        ((10.00, 11.00), (5.000, 3606.0), 1.01),
-        ((10.00, 11.00), (5.000, 4.0), 0.99),
-        ((10.00, 11.00), (0, 0), 1.00),
-        ((10.00, 10.00), (0, 0), 0.005),
-    ],
-)
+    [((10.00, 11.00), (5.000, 6.004), 1.004), ((10.00, 11.00), (5.000, 3606.0), 1.01),
+     ((10.00, 11.00), (5.000, 4.0), 0.99), ((10.00, 11.00), (0, 0), 1.00),
+     ((10.00, 10.00), (0, 0), 0.005)],
+)  # fmt: skip
 def test_the_fine_clock_counts_as_far_as_the_one_that_never_steps_allows(uptimes, fines, expected):
     assert wall(*map(ContainerReading, uptimes, fines)) == pytest.approx(expected)
 
@@ -216,12 +212,9 @@ FOUND = {
 
 @pytest.mark.parametrize(
     ("told", "found"),
-    [
-        (COUNTED_2, Counters(**FOUND, memory_stall_s=0.03, io_stall_s=0.25)),
-        (COUNTED_1, Counters(**FOUND)),
-        ("told\n", Counters()),
-    ],
+    [(COUNTED_2, Counters(**FOUND, memory_stall_s=0.03, io_stall_s=0.25)),
+     (COUNTED_1, Counters(**FOUND)), ("told\n", Counters())],
     ids=["version 2, with pressure", "version 1, with the groups below", "nothing told"],
-)
+)  # fmt: skip
 def test_what_a_control_group_counted(told, found):
     assert counted(told) == found

@@ -21,14 +21,8 @@ CONTAINERS = [
 ]
 TEMPLATE = {"metadata": {"labels": {"svc": "burner"}}, "spec": {"containers": CONTAINERS}}
 MANIFEST = {"spec": {"replicas": 2, "template": TEMPLATE}}
-POD = {
-    "status": {
-        "containerStatuses": [
-            {"name": "main", "imageID": "sha256:20"},
-            {"name": "proxy", "image": "proxy:1"},
-        ]
-    }
-}
+RUNNING = [{"name": "main", "imageID": "sha256:20"}, {"name": "proxy", "image": "proxy:1"}]
+POD = {"status": {"containerStatuses": RUNNING}}
 
 
 def known(change=lambda manifest, main, pod: None):

@@ -4,14 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from deadzone_kubernetes.watch.changes import (
-    Look,
-    is_ours,
-    owned_again,
-    owner_of,
-    owners,
-    path_of,
-)
+from deadzone_kubernetes.watch.changes import Look, is_ours, owned_again, owner_of, owners, path_of
 
 LIMIT = path_of("deployment", "app", "limits.cpu")
 
