@@ -81,14 +81,8 @@ class Recorder:
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
         """A file that cannot be read has tests that nobody counts."""
         if report.failed:
-            self._append(
-                test=report.nodeid,
-                outcome="failed",
-                reason="it cannot be collected",
-                wall_s=0.0,
-                output=output_of(report),
-                final=True,
-            )
+            said = {"reason": "it cannot be collected", "output": output_of(report)}
+            self._append(test=report.nodeid, outcome="failed", wall_s=0.0, final=True, **said)
 
     def pytest_sessionfinish(self, exitstatus: int) -> None:
         self._append(ended=int(exitstatus))
@@ -273,11 +267,8 @@ def main(action: str, *arguments: str) -> int:
         kept = {file: cpu for file, cpu in costs(records[0]).items() if cpu >= LEAST_COST_S}
         COST.write_text(json.dumps(kept, indent=0) + "\n")
     for lines in records if action in ("busy", "last") else []:
-        print(
-            *(said_last(lines) if action == "last" else map("{}\n".format, busy(lines))),
-            sep="",
-            end="",
-        )
+        said = said_last(lines) if action == "last" else map("{}\n".format, busy(lines))
+        print(*said, sep="", end="")
     return 0
 
 

@@ -104,13 +104,8 @@ def test_a_command_has_the_options_that_the_page_gives_it(page, words):
             assert not isinstance(option.type, click.Choice) or value in option.type.choices, words
 
 
-BASES = {
-    "profiles": "profile-diff",
-    "service": {
-        "workload": {"kind": "command", "argv": ["redis-cli"]},
-        "factors": {"hz": [10, 100]},
-    },
-}
+REDIS = {"workload": {"kind": "command", "argv": ["redis-cli"]}, "factors": {"hz": [10, 100]}}
+BASES = {"profiles": "profile-diff", "service": REDIS}
 """The study that a fragment of a page is a part of, by the fragment's first key; xz by threads
 where none is named."""
 

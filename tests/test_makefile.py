@@ -91,11 +91,8 @@ def make(tmp_path):
         finished = [flag for name in (f"{environment}/.dev", "rules") for flag in ("-o", name)]
         settings = (f"VENV={environment}", lengths, "MEANWHILE=", "AT_ONCE=2")
         argv = (program, *finished, *settings, target)
-        outside = {
-            name: value
-            for name, value in os.environ.items()
-            if not name.startswith(("PYTEST", "MAKE"))
-        }
+        inner = ("PYTEST", "MAKE")
+        outside = {name: os.environ[name] for name in os.environ if not name.startswith(inner)}
         said = subprocess.run(argv, cwd=tmp_path, capture_output=True, text=True, env=outside)
         return said.returncode, said.stdout + said.stderr
 

@@ -19,14 +19,7 @@ NAMELESS = ("nobody", "somebody", "one's own")
 
 WORDS = (
     *NAMELESS,
-    "whosoever",
-    "belonging",
-    "heir",
-    "kin",
-    "lending",
-    "recognising",
-    "spared",
-    "wishes",
+    *["whosoever", "belonging", "heir", "kin", "lending", "recognising", "spared", "wishes"],
 )
 """Coinages have terms of the field."""
 PAGES = [

@@ -40,17 +40,12 @@ def run(tmp_path):
     def pytest_on(name, *options):
         plugins = ("-p", "no:cacheprovider", "-p", "xdist")
         argv = (sys.executable, "-m", "pytest", "-q", *plugins, f"{name}.py", *options)
-        return subprocess.run(
-            argv,
-            cwd=tmp_path,
-            capture_output=True,
-            text=True,
-            env={
-                "PYTHONPATH": str(HERE),
-                "PATH": "/usr/bin:/bin",
-                "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
-            },
-        ).stdout
+        env = {
+            "PYTHONPATH": str(HERE),
+            "PATH": "/usr/bin:/bin",
+            "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
+        }
+        return subprocess.run(argv, cwd=tmp_path, capture_output=True, text=True, env=env).stdout
 
     return pytest_on
 
@@ -71,11 +66,9 @@ def lines_of(record):
 
 ON_ONE_OR_TWO_WORKERS = pytest.mark.parametrize(
     "workers",
-    [
-        pytest.param((), id="alone", marks=pytest.mark.night),
-        pytest.param(("-n", "2"), id="on two workers"),
-    ],
-)
+    [pytest.param((), id="alone", marks=pytest.mark.night),
+     pytest.param(("-n", "2"), id="on two workers")],
+)  # fmt: skip
 
 
 @ON_ONE_OR_TWO_WORKERS
@@ -86,9 +79,8 @@ def test_both_runs_are_added_up_with_what_brings_what_was_skipped(run, tmp_path,
     code, said = total(record, 2)
     assert code == 1
     assert said.strip().startswith("1 passed, 2 failed, 1 skipped")
-    assert (
-        "FAILED test_two.py::test_fails" in said and "FAILED test_two.py::test_ends_badly" in said
-    )
+    assert "FAILED test_two.py::test_fails" in said
+    assert "FAILED test_two.py::test_ends_badly" in said
     assert "1  skipped: no-such-thing is not installed: apt install no-such-thing" in said
     assert "after: apt install no-such-thing\n" in said
 
@@ -116,9 +108,8 @@ def test_what_failed_and_then_could_not_be_measured_is_unsteady():
 
 
 def test_the_record_keeps_the_output_of_what_failed(run, tmp_path):
-    (tmp_path / "test_one.py").write_text(
-        "def test_speaks():\n    print('seed 4711')\n    assert 1 == 2\n"
-    )
+    speaks = "def test_speaks():\n    print('seed 4711')\n    assert 1 == 2\n"
+    (tmp_path / "test_one.py").write_text(speaks)
     run("test_one", "--record", "record")
     lines = lines_of(tmp_path / "record")
     (output,) = [line["output"] for line in lines if line.get("outcome") == "failed"]
@@ -140,9 +131,8 @@ def test_the_cpu_time_of_a_file_is_counted_and_its_growth_said(run, tmp_path, wo
     assert now == {"test_one.py": pytest.approx(1.6, abs=0.4)}
     assert grown(now, {}) == [f"{now['test_one.py']:.0f} s of CPU time in tests"]
     others = {f"test_{number}.py": 10.0 for number in range(3)}  # on a machine of half the speed
-    assert grown(now | others, dict.fromkeys(others, 5.0) | {"test_one.py": 0.1})[1].endswith(
-        "s, 0.2 s of it expected: test_one.py"
-    )
+    said = grown(now | others, dict.fromkeys(others, 5.0) | {"test_one.py": 0.1})[1]
+    assert said.endswith("s, 0.2 s of it expected: test_one.py")
 
 
 BUSY_ONCE = (
