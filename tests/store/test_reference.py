@@ -266,11 +266,7 @@ def curve_of(case: dict[str, str]) -> dict[str, list[float]]:
     trials: dict[str, list[float]] = {}
     for level, value in rows:
         trials.setdefault(level, []).extend([float(value)] if value else [])
-    return {
-        level: values
-        for level, values in sorted(trials.items(), key=lambda one: float(one[0]))
-        if values
-    }
+    return {level: trials[level] for level in sorted(trials, key=float) if trials[level]}
 
 
 def listed(cell: str) -> list[str]:

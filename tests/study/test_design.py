@@ -91,9 +91,9 @@ def test_each_block_has_each_treatment_once_after_the_warm_up(
     for number, block in enumerate(passes):
         assert Counter(trial.treatment.label() for trial in block) == every
         measured = number - warmup + 1
-        expected = (
-            (WARMUP_BLOCK, number + 1, True) if number < warmup else (measured, measured, False)
-        )
+        expected = (measured, measured, False)
+        if number < warmup:
+            expected = (WARMUP_BLOCK, number + 1, True)
         assert {(trial.block, trial.replicate, trial.warmup) for trial in block} == {expected}
 
 
@@ -102,9 +102,8 @@ GOLDEN = ["12", "6", "7", "10", "9", "11", "8", "1", "5", "3", "4", "2"]
 
 
 def order(seed):
-    study = resolved(
-        "{cpu_limit: {from: 1, to: 12, step: 1}}", f"{{replicates: 3, warmup: 1, seed: {seed}}}"
-    )
+    design = f"{{replicates: 3, warmup: 1, seed: {seed}}}"
+    study = resolved("{cpu_limit: {from: 1, to: 12, step: 1}}", design)
     return [trial.treatment.label() for trial in plan_of(study).trials]
 
 

@@ -15,6 +15,11 @@ def study(factor, name="cpu_limit", more=""):
     )
 
 
+def of_command(argv, factors, name="words"):
+    text = f"study: {name}\nworkload: {{kind: command, argv: [echo, {argv}]}}\nfactors: {factors}\n"
+    return parse_study(text, "s.yaml")
+
+
 def levels(factor, name="cpu_limit", cores=4):
     return resolve(study(factor, name), cores).factors[name].levels
 
@@ -79,10 +84,8 @@ def test_what_is_no_factor_is_refused_with_line_and_reason(factor, words):
 
 @pytest.mark.parametrize("level", ["0", "-1", "-0.5", "'0.5'", "lots", "auto"])
 def test_a_cpu_limit_is_positive_or_none(level):
-    with pytest.raises(
-        StudyError,
-        match=r"factors\.cpu_limit\[1\] is .*a CPU limit is a positive number of cores, or none",
-    ):
+    said = r"factors\.cpu_limit\[1\] is .*a CPU limit is a positive number of cores, or none"
+    with pytest.raises(StudyError, match=said):
         levels(f"[1, {level}]")
 
 
@@ -102,36 +105,24 @@ def test_threads_may_be_left_to_the_program_and_limits_be_sizes(name, factor, ex
 
 
 def test_on_off_yes_no_true_and_false_are_words_as_written():
-    text = (
-        "study: words\nworkload: {kind: command, argv: [echo, '{flag}']}\nfactors: {flag: [on, "
-        "off, yes, no, true, false]}\n"
-    )
-    resolved = resolve(parse_study(text, "s.yaml"), 4)
+    resolved = resolve(of_command("'{flag}'", "{flag: [on, off, yes, no, true, false]}"), 4)
     assert resolved.factors["flag"].levels == ("on", "off", "yes", "no", "true", "false")
     assert resolve(parse_study(dump_study(resolved), "s.yaml"), 4) == resolved
 
 
 def test_a_scale_that_the_levels_do_not_fit_is_refused_before_anything_is_measured():
-    text = (
-        "study: nice\nworkload: {kind: command, argv: [echo, '{n}']}\nfactors: {n: {levels: "
-        "[-1, 1], scale: ratio}}\n"
-    )
-    with pytest.raises(
-        StudyError, match=r"factors\.n is on the scale ratio, which has no negative levels"
-    ):
-        resolve(parse_study(text, "s.yaml"), 4)
+    study = of_command("'{n}'", "{n: {levels: [-1, 1], scale: ratio}}")
+    said = r"factors\.n is on the scale ratio, which has no negative levels"
+    with pytest.raises(StudyError, match=said):
+        resolve(study, 4)
 
 
 def test_one_bad_level_gives_one_message():
-    text = "study: bad\nworkload: {kind: command, argv: [echo, '{n}']}\nfactors: {n: [.inf]}\n"
     with pytest.raises(StudyError) as refusal:
-        parse_study(text, "s.yaml")
+        of_command("'{n}'", "{n: [.inf]}")
     assert str(refusal.value).count("s.yaml") == 1
 
 
 def test_the_knob_is_the_first_factor_that_has_an_order():
-    text = (
-        "study: grid\nworkload: {kind: command, argv: [echo, '{tool}', '{level}']}\nfactors: "
-        "{tool: [gzip, zstd], level: [1, 3]}\n"
-    )
-    assert parse_study(text, "s.yaml").knob_name == "level"
+    study = of_command("'{tool}', '{level}'", "{tool: [gzip, zstd], level: [1, 3]}")
+    assert study.knob_name == "level"

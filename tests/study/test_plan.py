@@ -30,10 +30,8 @@ def test_a_program_has_one_target_with_every_limit_that_will_be_asked_of_it():
     target = found.targets[NOWHERE]
     assert not found.services and target.io_folder is None
     assert target.limits == tuple(Limits(level, 64000000) for level in (0.5, 1, "none"))
-    assert (target.levels("cpu_limit"), target.levels("memory_limit")) == (
-        (0.5, 1, "none"),
-        (64000000,),
-    )
+    assert target.levels("cpu_limit") == (0.5, 1, "none")
+    assert target.levels("memory_limit") == (64000000,)
     assert [one.levels["n"] for one in found.treatments] == [0.5, 1, "none"]
     assert len(found.trials) == 9 and found.limits_of(found.treatments[0]).cpu_limit == 0.5
     assert (found.study.response.name, found.waits_on_io) == ("user_s", False)
@@ -46,9 +44,8 @@ def test_io_limits_are_for_the_disk_of_the_workload_or_the_one_named():
     assert found.targets[NOWHERE].io_folder == Path("/studies/area")
     assert found.targets[NOWHERE].levels("iops_limit") == (100, "none")
     assert found.waits_on_io and found.warning.startswith("s writes at most")
-    assert plan(disk + "target: {io_folder: ../b}\n").targets[NOWHERE].io_folder == Path(
-        "/studies/../b"
-    )
+    elsewhere = plan(disk + "target: {io_folder: ../b}\n").targets[NOWHERE]
+    assert elsewhere.io_folder == Path("/studies/../b")
 
 
 def test_environments_of_a_cluster_that_differ_in_their_limit_alone_share_its_target():
@@ -62,12 +59,8 @@ def test_environments_of_a_cluster_that_differ_in_their_limit_alone_share_its_ta
     assert target.levels("cpu_limit") == (0.5, 2)
     assert found.services["large"].limits.cpu_limit == 2
     assert found.services["there"].spec.url == "http://t"
-    assert [found.environment_of(one) for one in found.treatments] == [
-        "small",
-        "large",
-        "here",
-        "there",
-    ]
+    environments = [found.environment_of(one) for one in found.treatments]
+    assert environments == ["small", "large", "here", "there"]
 
 
 @pytest.mark.parametrize("factor", ["cpu_limit: [1, 2]", "n: [1]"])
@@ -75,9 +68,8 @@ def test_a_service_without_environments_is_on_the_target_of_the_study(factor):
     found = plan(SERVICE + f"target: {{cpu_limit: 3}}\nfactors: {{{factor}}}\n")
     assert found.services[NOWHERE].target == NOWHERE
     assert found.services[NOWHERE].limits.cpu_limit == 3
-    assert found.targets[NOWHERE].levels("cpu_limit") == (
-        (1, 2) if factor.startswith("cpu") else (3,)
-    )
+    limits = (1, 2) if factor.startswith("cpu") else (3,)
+    assert found.targets[NOWHERE].levels("cpu_limit") == limits
 
 
 def test_a_plan_is_made_of_the_study_and_changes_nothing_of_it():

@@ -47,9 +47,8 @@ def test_a_scale_that_the_levels_do_not_fit_is_refused():
 def test_positive_numbers_lie_where_they_are_whatever_their_type(levels):
     scale = scale_of([float(level) for level in levels])
     assert scale.positions == {str(level): level for level in levels}
-    assert scale_of([f"{level}KiB" for level in levels]).positions == {
-        f"{v}KiB": 1024 * v for v in levels
-    }
+    amounts = {f"{level}KiB": 1024 * level for level in levels}
+    assert scale_of([*amounts]).positions == amounts
 
 
 def test_a_level_reads_as_it_is_written():

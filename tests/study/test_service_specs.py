@@ -24,9 +24,8 @@ def test_environments_are_a_factor_whose_levels_come_in_every_block():
     assert one.factors["environment"].levels == ("a", "b", "c")
     blocks = {}
     for trial in plan_of(one).trials:
-        blocks.setdefault((trial.warmup, trial.block), []).append(
-            trial.treatment.levels["environment"]
-        )
+        names = blocks.setdefault((trial.warmup, trial.block), [])
+        names.append(trial.treatment.levels["environment"])
     assert all(sorted(names) == ["a", "b", "c"] for names in blocks.values())
     assert len({tuple(names) for names in blocks.values()}) > 1
     assert one.knob_name == "environment"
@@ -106,8 +105,7 @@ def test_what_makes_no_sense_is_refused(more, words):
 def test_the_workload_says_which_notebook_analyses_a_run_unless_the_study_does(
     workload, more, notebook
 ):
-    where = (
-        "environments: {a: {url: 'http://a'}}\n" if "http" in workload or "load" in workload else ""
-    )
+    is_service = "http" in workload or "load" in workload
+    where = "environments: {a: {url: 'http://a'}}\n" if is_service else ""
     one = parse_study(f"study: s\nworkload: {workload}\n{where}{more}\n", "s.yaml")
     assert one.analysis_notebook == notebook

@@ -2,6 +2,7 @@
 
 import itertools
 import math
+from functools import partial
 
 import pytest
 from hypothesis import given
@@ -42,20 +43,15 @@ def test_levels_are_numbers_or_words_and_a_comma_may_be_escaped():
 
 
 def test_what_is_said_of_the_first_parameter_stands_beside_its_levels():
-    made = study(
-        "x", "{n}", "{m}", lists=[("n", "-1,1,2"), ("m", "0,1")], at={"-1": -1}, role="setting"
-    )
+    lists = [("n", "-1,1,2"), ("m", "0,1")]
+    made = study("x", "{n}", "{m}", lists=lists, at={"-1": -1}, role="setting")
     assert (made.factors["n"].at, made.factors["n"].role) == ({"-1": -1}, "setting")
     assert made.factors["m"].at == {}
 
 
 def test_a_range_chooses_its_levels():
-    assert levels(study("xz", "-T{threads}", lists=[("threads", "1..32")]), "threads")[:4] == (
-        1,
-        2,
-        3,
-        4,
-    )
+    made = study("xz", "-T{threads}", lists=[("threads", "1..32")])
+    assert levels(made, "threads")[:4] == (1, 2, 3, 4)
     assert levels(study("xz", cpu_limit="1..4"), "cpu_limit")[1] < 2
 
 
@@ -94,14 +90,12 @@ def test_braces_of_the_program_stay_its_own():
 
 
 def test_a_response_is_an_expression_or_a_column():
-    made = study("x", "{n}", lists=[("n", "1,2")], response=r"tps = ([\d.]+)", goal="max")
+    of_line = partial(study, "x", "{n}", lists=[("n", "1,2")])
+    made = of_line(response=r"tps = ([\d.]+)", goal="max")
     assert (made.response.name, made.response.goal) == ("tps", "max")
     assert made.workload.responses["tps"].stream == "both"
-    assert (
-        study("x", "{n}", lists=[("n", "1,2")], response="max_rss_bytes").response.name
-        == "max_rss_bytes"
-    )
-    assert study("x", "{n}", lists=[("n", "1,2")], response=r"(\d+)").response.name == "result"
+    assert of_line(response="max_rss_bytes").response.name == "max_rss_bytes"
+    assert of_line(response=r"(\d+)").response.name == "result"
 
 
 @pytest.mark.parametrize(

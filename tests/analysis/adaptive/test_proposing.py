@@ -85,23 +85,19 @@ def test_a_short_phase_is_believed_once_each_of_its_levels_was_measured_twice(cu
 
 def test_the_level_without_a_limit_stays_in_its_place_where_levels_are_added_below():
     levels = [1, 2, 3, 4, 6, 8, 12, 16, 24, "none"]
-    frame, said = sweep(
-        lambda level, rng: knee(99 if level == "none" else level, rng),
-        levels,
-        until=UntilSpec(resolution=0.2),
-    )
+    measure = lambda level, rng: knee(99 if level == "none" else level, rng)  # noqa: E731
+    frame, said = sweep(measure, levels, until=UntilSpec(resolution=0.2))
     assert said.done and not set(frame["n"]) <= set(levels)
 
 
 @pytest.mark.parametrize("at", [2.3, 3.4])
 def test_a_joint_between_levels_is_found_to_the_resolution_asked_for(at):
     levels = (0.5, 1, 1.5, 2, 3, 4, 6, 8)
-    frame, said = sweep(
-        lambda level, rng: 10 / min(level, at) * np.exp(0.02 * rng.standard_normal()),
-        levels,
-        80,
-        until=UntilSpec(resolution=0.05),
-    )
+
+    def measure(level, rng):
+        return 10 / min(level, at) * np.exp(0.02 * rng.standard_normal())
+
+    frame, said = sweep(measure, levels, 80, until=UntilSpec(resolution=0.05))
     assert said.done and not said.open
     joint = fit_phases(frame, "n", "wall_s").phases["start"].iloc[1]
     assert joint == pytest.approx(at, rel=0.05) and joint not in levels
@@ -151,9 +147,8 @@ def test_a_rate_to_maximise_is_proposed_for_as_its_time_to_minimise(tier, seed):
 
 
 def test_no_limit_lies_beyond_the_largest_level():
-    frame, said = sweep(
-        lambda level, rng: knee(16 if level == "none" else level, rng), [*LEVELS, "none"]
-    )
+    measure = lambda level, rng: knee(16 if level == "none" else level, rng)  # noqa: E731
+    frame, said = sweep(measure, [*LEVELS, "none"])
     assert said.done and "none" in set(frame["n"])
 
 

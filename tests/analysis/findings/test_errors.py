@@ -9,13 +9,10 @@ import pytest
 from analysis.findings.made import found, sound_trials
 from deadzone import fit_phases
 
-LOAD = pd.DataFrame(
-    {
-        "client_connections": [1, 2, 4, 8, 16],
-        "achieved_rate": [100, 200, 400, 4000, 8000],
-        "requests": [1000, 2000, 4000, 40000, 80000],
-        "errors": [0, 0, 0, 39000, 79500],
-    }
+LOAD = pd.DataFrame({"client_connections": [1, 2, 4, 8, 16]}).assign(
+    achieved_rate=[100, 200, 400, 4000, 8000],
+    requests=[1000, 2000, 4000, 40000, 80000],
+    errors=[0, 0, 0, 39000, 79500],
 )
 
 

@@ -151,11 +151,9 @@ def test_no_larger_setting_is_advised_where_larger_ones_fail(key):
 
 @pytest.mark.parametrize(
     "name",
-    [
-        pytest.param(name, marks=() if name in BY_DAY else pytest.mark.night)
-        for name in ("", *PLANTED)
-    ],
-)
+    [pytest.param(name, marks=() if name in BY_DAY else pytest.mark.night)
+     for name in ("", *PLANTED)],
+)  # fmt: skip
 def test_a_finding_reaches_the_setting_in_all_four(name, tmp_path, deadzone):
     table, does, response = PLANTED.get(name, Planted(sound_trials(1), ""))
     knob = next(name for name in ("n", "threads", "rows") if name in table)

@@ -10,12 +10,8 @@ from deadzone.analysis.findings.examining import examine
 from deadzone.analysis.findings.experiment import Experiment
 from deadzone.analysis.settings.answering import answer
 
-LATENCY = pd.DataFrame(
-    {
-        "mb": [128, 128, 256, 256, 512, 512, 1024, 1024, 2048, 2048],
-        "latency_p99_ms": [41, 42, 34, 33, 29, 29.5, 25, 24, -1, -1],
-    }
-)
+LATENCY = pd.DataFrame({"mb": np.repeat([128, 256, 512, 1024, 2048], 2)})
+LATENCY["latency_p99_ms"] = [41, 42, 34, 33, 29, 29.5, 25, 24, -1, -1]
 
 
 def found(table, knob, response, goal="min"):

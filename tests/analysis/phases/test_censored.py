@@ -17,10 +17,8 @@ def slowing(limit, seed=0, replicates=20, noise=0.2):
     n = np.repeat([1, 2, 4, 8], replicates)
     true_s = 0.5 * n**0.5 * np.exp(noise * rng.standard_normal(len(n)))
     stopped = true_s > limit
-    status = np.where(stopped, "timeout", "ok")
-    return pd.DataFrame(
-        {"n": n, "wall_s": np.minimum(true_s, limit), "status": status, "true_s": true_s}
-    )
+    status, wall_s = np.where(stopped, "timeout", "ok"), np.minimum(true_s, limit)
+    return pd.DataFrame({"n": n, "wall_s": wall_s, "status": status, "true_s": true_s})
 
 
 def level(table, n):
@@ -81,14 +79,12 @@ def with_endless(times, endless, limit=2.0):
 
 @pytest.mark.parametrize(
     ("times", "endless", "ends", "sentence"),
-    [
-        ({1: 0.21, 2: 0.21, 4: 0.212, 8: 9}, [8], (1, 4), "At n 8 the response is longer than 2.0"),
-        ({1: 9, 2: 0.4, 4: 0.2, 8: 0.2}, [1], (2, 8), "At n 1 the response"),
-        ({1: 0.8, 2: 0.4, 4: 0.2, 8: 9, 16: 9}, [8, 16], (1, 4), "At n 8 and n 16 the response"),
-        ({1: 0.8, 2: 0.4, 4: 9, 8: 0.2, 16: 0.2}, [4], (1, 16), "At n 4 the response"),
-        ({1: 0.2, 2: 0.2, 4: 0.2, 8: 9}, [8], (1, 4), ".*10 times the best or more"),
-    ],
-)
+    [({1: 0.21, 2: 0.21, 4: 0.212, 8: 9}, [8], (1, 4), "At n 8 the response is longer than 2.0"),
+     ({1: 9, 2: 0.4, 4: 0.2, 8: 0.2}, [1], (2, 8), "At n 1 the response"),
+     ({1: 0.8, 2: 0.4, 4: 0.2, 8: 9, 16: 9}, [8, 16], (1, 4), "At n 8 and n 16 the response"),
+     ({1: 0.8, 2: 0.4, 4: 9, 8: 0.2, 16: 0.2}, [4], (1, 16), "At n 4 the response"),
+     ({1: 0.2, 2: 0.2, 4: 0.2, 8: 9}, [8], (1, 4), ".*10 times the best or more")],
+)  # fmt: skip
 def test_a_phase_ends_at_the_last_level_with_trials_and_of_others_the_bound_is_told_once(
     times, endless, ends, sentence
 ):

@@ -198,10 +198,10 @@ def test_geometric_levels_get_a_log_axis_and_even_ones_a_plain_one():
 def test_levels_that_stand_apart_are_drawn_beside_the_curve_with_their_intervals():
     times = {"0": 3.0, "1": 4.0, "2": 2.0, "4": 1.0, "auto": 0.5}
     rng = np.random.default_rng(1)
-    frame = pd.DataFrame(
-        [(n, t * np.exp(0.01 * rng.standard_normal())) for n, t in times.items() for _ in range(4)],
-        columns=["threads", "wall_s"],
-    )
+    rows = [
+        (n, t * np.exp(0.01 * rng.standard_normal())) for n, t in times.items() for _ in range(4)
+    ]
+    frame = pd.DataFrame(rows, columns=["threads", "wall_s"])
     found = answer(frame, "threads", "wall_s")
     ax = found.models[()].plot(advice=found.recommend())
     assert [tick.get_text() for tick in ax.get_xticklabels()] == list(times)

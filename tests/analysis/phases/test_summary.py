@@ -46,9 +46,8 @@ class Tags(HTMLParser):
 
 def test_r_squared_by_hand():
     # Values 0, 1, 2 around 1: 2 in all; residuals 0.1, 0, -0.1: 0.02 left, 0.99 explained.
-    plain, adjusted = r_squared(
-        np.array([0.0, 1.0, 2.0]), np.array([0.1, 0.0, -0.1]), np.ones(3), 2
-    )
+    values, residuals = np.array([0.0, 1.0, 2.0]), np.array([0.1, 0.0, -0.1])
+    plain, adjusted = r_squared(values, residuals, np.ones(3), 2)
     assert plain == pytest.approx(0.99)
     assert adjusted == pytest.approx(1 - 0.01 * 2 / 1)
     assert np.isnan(r_squared(np.ones(3), np.zeros(3), np.ones(3), 1)[0])
@@ -133,19 +132,14 @@ def test_a_page_wraps_long_cells_and_leaves_empty_notes_out():
 
 @pytest.mark.parametrize(
     ("column", "unit", "label"),
-    [
-        ("wall_s", "s", "wall time (s)"),
-        ("queueing_p99_ms", "ms", "queueing p99 (ms)"),
-        ("throughput_bytes_s", "bytes/s", "throughput (bytes/s)"),
-        ("max_rss_bytes", "bytes", "peak memory (bytes)"),
-        ("cpu_limit", "cores", "CPU limit (cores)"),
-        ("threads", "threads", "threads"),
-        ("pool_size", "", "pool size"),
-        ("cpu_limit * wall_s", "cores·s", "CPU limit * wall time (cores·s)"),
-        ("MB_per_s", "MB/s", "MB_per_s (MB/s)"),
-        ("read_mib_per_s", "MiB/s", "read (MiB/s)"),
-    ],
-)
+    [("wall_s", "s", "wall time (s)"), ("queueing_p99_ms", "ms", "queueing p99 (ms)"),
+     ("throughput_bytes_s", "bytes/s", "throughput (bytes/s)"),
+     ("max_rss_bytes", "bytes", "peak memory (bytes)"),
+     ("cpu_limit", "cores", "CPU limit (cores)"), ("threads", "threads", "threads"),
+     ("pool_size", "", "pool size"),
+     ("cpu_limit * wall_s", "cores·s", "CPU limit * wall time (cores·s)"),
+     ("MB_per_s", "MB/s", "MB_per_s (MB/s)"), ("read_mib_per_s", "MiB/s", "read (MiB/s)")],
+)  # fmt: skip
 def test_units_are_read_from_the_names_of_columns(column, unit, label):
     assert unit_of(column) == unit
     assert axis_label(column) == label

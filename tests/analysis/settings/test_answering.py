@@ -101,13 +101,10 @@ def test_a_spoiled_trial_counts_for_little():
 
 
 def test_a_choice_beside_a_numeric_knob_has_a_curve_each_and_is_compared_at_each_level():
-    frame = trials(
-        lambda tool, level: (
-            TOOLS[tool] * level**0.5 if level < 9 else 4.0 if tool == "gzip" else 8.0
-        ),
-        tool=["gzip", "zstd"],
-        level=[1, 2, 4, 9],
-    )
+    def wall_s(tool, level):
+        return TOOLS[tool] * level**0.5 if level < 9 else {"gzip": 4.0, "zstd": 8.0}[tool]
+
+    frame = trials(wall_s, tool=["gzip", "zstd"], level=[1, 2, 4, 9])
     found = answer(frame, "level", "wall_s", by=["tool"])
     assert list(found.models) == [("gzip",), ("zstd",)]
     assert found.recommend().setting == {"tool": "zstd", "level": 1}
@@ -124,13 +121,10 @@ def test_many_equal_words_are_all_kept():
 
 
 def test_rows_without_a_response_change_nothing_for_the_others():
-    sound = pd.DataFrame(
-        [(n, t * (1 + 0.01 * i)) for n, t in ((1, 4.0), (2, 2.0), (4, 1.0)) for i in range(3)],
-        columns=["threads", "wall_s"],
-    )
-    with_gaps = pd.concat(
-        [pd.DataFrame({"threads": [1, 2], "wall_s": [float("nan")] * 2}), sound], ignore_index=True
-    )
+    rows = [(n, t * (1 + 0.01 * i)) for n, t in ((1, 4.0), (2, 2.0), (4, 1.0)) for i in range(3)]
+    columns = ["threads", "wall_s"]
+    sound = pd.DataFrame(rows, columns=columns)
+    with_gaps = pd.DataFrame([(1, np.nan), (2, np.nan), *rows], columns=columns)
     first, second = (answer(frame, "threads", "wall_s").recommend() for frame in (sound, with_gaps))
     assert first.setting == second.setting
     assert first.table["estimate"].tolist() == pytest.approx(second.table["estimate"].tolist())
@@ -151,10 +145,8 @@ def test_a_factor_that_is_given_leaves_the_others_to_choose():
     found = limits()
     assert found.recommend().setting == {"cpu_limit": 4, "workers": 3}
     assert found.recommend({"cpu_limit": "2"}).setting == {"cpu_limit": 2, "workers": 2}
-    with pytest.raises(
-        PhaseError,
-        match="No setting has cpu_limit = 8; there are cpu_limit = 1; cpu_limit = 2; cpu_limit = 4",
-    ):
+    there_are = "cpu_limit = 1; cpu_limit = 2; cpu_limit = 4"
+    with pytest.raises(PhaseError, match=f"No setting has cpu_limit = 8; there are {there_are}"):
         found.recommend({"cpu_limit": 8})
     with pytest.raises(PhaseError, match="Did you mean `cpu_limit`"):
         found.recommend({"cpu_limits": 1})
@@ -177,9 +169,8 @@ def test_of_settings_as_good_the_one_of_fewest_doublings_is_the_cheapest():
 
 
 def test_a_slice_of_one_setting_has_its_cost():
-    frame = trials(
-        lambda limit, workers: 12 / min(limit, workers), cpu_limit=[1, 2], workers=[1, 2, 3]
-    )
+    levels = {"cpu_limit": [1, 2], "workers": [1, 2, 3]}
+    frame = trials(lambda limit, workers: 12 / min(limit, workers), **levels)
     frame = frame[(frame["cpu_limit"] == 2) | (frame["workers"] == 1)]
     found = answer(frame, "workers", "wall_s", by=["cpu_limit"])
     each = found.in_each_slice(cost="workers * wall_s")
@@ -190,9 +181,8 @@ def test_a_noisy_setting_is_not_told_from_a_quiet_one_of_the_same_value():
     rng = np.random.default_rng(46)
     claims = 0
     for _ in range(40):
-        values = np.exp(
-            np.concatenate([sigma * rng.standard_normal(5) for sigma in (0.002, 0.002, 0.15, 0.15)])
-        )
+        sigma = np.repeat([0.002, 0.002, 0.15, 0.15], 5)
+        values = np.exp(sigma * rng.standard_normal(20))
         table = pd.DataFrame({"allocator": np.repeat(["a", "b", "c", "d"], 5), "wall_s": values})
         claims += len(answer(table, "allocator", "wall_s").recommend().tied) < 4
     assert claims <= 10  # 39 with one noise for all; 2 would be as stated
@@ -220,9 +210,8 @@ QUIET = [-0.018, -0.006, -0.005, -0.003, -0.003, 0.001, 0.002, 0.002, 0.004, 0.0
 def test_where_noise_hides_all_there_is_no_setting():
     """Two equal settings that scatter a hundred times apart; the trials of the loud one are no
     outliers."""
-    table = pd.DataFrame(
-        {"allocator": ["quiet"] * 10 + ["loud"] * 10, "wall_s": np.exp([*QUIET, *LOUD])}
-    )
+    allocators = ["quiet"] * 10 + ["loud"] * 10
+    table = pd.DataFrame({"allocator": allocators, "wall_s": np.exp([*QUIET, *LOUD])})
     advice = answer(table, "allocator", "wall_s").recommend()
     assert advice.setting is None and set(advice.tied) == {"quiet", "loud"}
     assert advice.reason.startswith("No setting yet: noise hides which of the 2 is best")
@@ -234,7 +223,6 @@ def test_where_noise_hides_all_there_is_no_setting():
 def test_one_trial_of_five_may_be_spoiled_and_two_are_scatter(spoiled, tied):
     slow = np.array([1.30, 1.31, 1.305, 1.295, 1.30])
     slow[:spoiled] = 0.7
-    table = pd.DataFrame(
-        {"allocator": ["a"] * 5 + ["b"] * 5, "wall_s": [*slow, 1.0, 1.01, 0.995, 1.005, 0.99]}
-    )
+    wall = [*slow, 1.0, 1.01, 0.995, 1.005, 0.99]
+    table = pd.DataFrame({"allocator": ["a"] * 5 + ["b"] * 5, "wall_s": wall})
     assert sorted(answer(table, "allocator", "wall_s").recommend().tied) == tied
