@@ -101,11 +101,8 @@ def test_six_claims_guard_a_study_that_is_run_twice_and_broken_in_between(
     def judged(command, *options):
         said = deadzone(command, "probe", "--json", "--fail-on", "contradicted", *options)
         assert said.out, said.err
-        return (
-            said.code,
-            {one["name"]: one for one in json.loads(said.out)["claims"]},
-            json.loads(said.out),
-        )
+        told = json.loads(said.out)
+        return said.code, {one["name"]: one for one in told["claims"]}, told
 
     code, first, _ = judged("sweep")
     assert code == 0
@@ -116,11 +113,8 @@ def test_six_claims_guard_a_study_that_is_run_twice_and_broken_in_between(
     monkeypatch.setenv("BROKEN", "1")
     code, second, told = judged("run", "-p", "further", '["wall_s at most 0.3 s at pause 1.6"]')
     assert code == 8
-    assert {name for name, one in second.items() if one["verdict"] == "contradicted"} == {
-        "quarter",
-        "best",
-        "short",
-    }
+    contradicted = {name for name, one in second.items() if one["verdict"] == "contradicted"}
+    assert contradicted == {"quarter", "best", "short"}
     assert {name for name, one in second.items() if one["verdict"] == "supported"} == {
         "no-worse",
         "half",

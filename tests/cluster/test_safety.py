@@ -64,12 +64,8 @@ def test_only_the_workload_that_the_study_names_is_touched(
 ):
     deployment(annotations=ALLOWED)
     deployment("other", annotations=ALLOWED)
-    cluster.wait_for(
-        lambda: cluster.get("deployment", "other", "--namespace", namespace)["status"].get(
-            "readyReplicas"
-        ),
-        "the other one",
-    )
+    other = ("deployment", "other", "--namespace", namespace)
+    cluster.wait_for(lambda: cluster.get(*other)["status"].get("readyReplicas"), "the other one")
 
     def spec():
         found = cluster.get("deployment", "other", "--namespace", namespace)

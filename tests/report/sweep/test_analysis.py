@@ -1,5 +1,6 @@
 """The analysis tells the truth, above all about sweeps that went wrong."""
 
+import itertools
 import json
 from dataclasses import replace
 from math import exp
@@ -25,19 +26,13 @@ def said(blocks):
 
 
 def failing(level, error="boom"):
-    return lambda line: (
-        {**line, "status": "failed", "exit_code": 1, "error": error}
-        if line["levels"]["cpu_limit"] == level
-        else line
-    )
+    said = {"status": "failed", "exit_code": 1, "error": error}
+    return lambda line: line | said if line["levels"]["cpu_limit"] == level else line
 
 
 def untrusted(but=None):
-    return lambda line: {
-        **line,
-        "trusted": line["levels"]["cpu_limit"] == but,
-        "distrust_reason": "other processes used 1.00 cores",
-    }
+    why = {"distrust_reason": "other processes used 1.00 cores"}
+    return lambda line: {**line, "trusted": line["levels"]["cpu_limit"] == but, **why}
 
 
 def everything(report):
@@ -82,9 +77,8 @@ def test_a_level_on_which_every_trial_failed_is_named_first(analysed):
 def test_a_level_that_an_interrupted_run_did_not_reach_is_no_failure(analysed, level):
     report = analysed(lambda line: line if line["levels"]["cpu_limit"] != level else None)
     (doubt,) = report.title().doubts
-    assert (
-        doubt.startswith(f"CPU limit {level} is not measured yet") and "`resume='run-1'`" in doubt
-    )
+    assert doubt.startswith(f"CPU limit {level} is not measured yet")
+    assert "`resume='run-1'`" in doubt
 
 
 def test_some_failed_trials_are_counted_and_the_rest_is_analysed(analysed):
@@ -99,8 +93,7 @@ def test_a_run_without_any_sound_trial_says_so_instead_of_a_verdict(analysed):
     assert report.analysis.advice is None
     assert "No phases could be fitted" in report.title().verdict
     assert "does not support a recommendation" in said([report.verdict()])
-    assert report.phases() == []
-    assert report.figures() == []
+    assert report.phases() == report.figures() == []
     (failures,) = [block for block in report.exceptions() if getattr(block, "id", "") == "failures"]
     assert failures.frame.shape[0] == 8
     assert "None of the 32 trials ended well" in said([report.verdict()])
@@ -200,12 +193,8 @@ def test_a_plain_table_needs_no_provenance(tmp_path):
 def test_a_second_factor_gives_a_section_a_slice_with_ids_of_their_own(tmp_path, repository):
     from deadzone.report.document.document import Names
 
-    rows = [
-        (b, x, 1000 / min(x, b) * (1 + 0.001 * r))
-        for b in (2, 4)
-        for x in (1, 2, 3, 4, 6, 8)
-        for r in range(3)
-    ]
+    cells = itertools.product((2, 4), (1, 2, 3, 4, 6, 8), range(3))
+    rows = [(b, x, 1000 / min(x, b) * (1 + 0.001 * r)) for b, x, r in cells]
     table = tmp_path / "grid.csv"
     pd.DataFrame(rows, columns=["cores", "threads", "latency_ms"]).to_csv(table, index=False)
     asked = {"knob": "threads", "response": "latency_ms", "by": "cores"}
