@@ -6,13 +6,12 @@ A function becomes one location, so what was inlined is written as if it had bee
 from __future__ import annotations
 
 from deadzone_profiles.model import Profile
-from deadzone_profiles.pprof import message_class
+from deadzone_profiles.reading import profile_class
 
 
 def write_pprof(profile: Profile) -> bytes:
     """The uncompressed protobuf of a profile; `parse_pprof` reads it back with the same numbers."""
-    file, strings = message_class("Profile")(), {"": 0}
-    sample = message_class("Sample")
+    file, strings = profile_class()(), {"": 0}
 
     def string(text: str) -> int:
         return strings.setdefault(text, len(strings))
@@ -22,7 +21,7 @@ def write_pprof(profile: Profile) -> bytes:
     frames, offsets = (profile.frames + 1).tolist(), profile.offsets.tolist()
     for index, values in enumerate(profile.values.tolist()):
         stack = frames[offsets[index] : offsets[index + 1]]
-        file.sample.append(sample(location_id=stack, value=values).SerializeToString())
+        file.sample.add(location_id=stack, value=values)
     for number, name in enumerate(profile.functions, start=1):
         file.location.add(id=number).line.add(function_id=number)
         file.function.add(id=number, name=string(name))

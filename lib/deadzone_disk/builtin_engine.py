@@ -258,25 +258,35 @@ def start(plan: dict[str, Any]) -> list[dict[str, Any]]:
     return [{"started_ns": started, **account} for account in parts]
 
 
-def result(accounts: list[dict[str, Any]]) -> dict[str, Any]:
-    """The jobs' accounts as one."""
+def result(plan: dict[str, Any], accounts: list[dict[str, Any]]) -> dict[str, Any]:
+    """The jobs' accounts as one, as fio tells of a job."""
     kinds = {name: Latencies() for name in ("reads", "writes", "flushes")}
     series = Counter[int]()
     for account in accounts:
         for name, latencies in kinds.items():
             latencies.merge(account[name])
         series.update({int(number): moved for number, moved in account["series"].items()})
+    log_series(plan["scratch"], series)
     calls = Latencies()
     calls.merge(vars(kinds["reads"]))
     calls.merge(vars(kinds["writes"]))
     ended = max(account["ended_ns"] for account in accounts)
-    return {
-        "elapsed_s": (ended - accounts[0]["started_ns"]) / 1e9,
-        "calls": calls.summary(),
-        **{name: latencies.summary() for name, latencies in kinds.items()},
-        "series_step_s": SERIES_STEP_S,
-        "series_bytes": [series.get(i, 0) for i in range(max(series, default=-1) + 1)],
-    }
+    took_ms = (ended - accounts[0]["started_ns"]) / 1e6
+    reads, writes, flushes, together = (
+        {"lat_ns": side.summary(), "runtime": took_ms} for side in (*kinds.values(), calls)
+    )
+    for side in (reads, writes):
+        side["total_ios"] = side["lat_ns"]["N"]
+        side["io_bytes"] = side["lat_ns"]["N"] * plan["block_size"]
+    return {"error": 0, "read": reads, "write": writes, "mixed": together, "sync": flushes}
+
+
+def log_series(folder: str, series: Counter[int]) -> None:
+    """Write the throughput over time as fio logs it: milliseconds, KiB/s."""
+    with open(f"{folder}/series_bw.log", "w") as log:  # noqa: PTH123
+        for step in range(max(series, default=-1) + 1):
+            rate = series[step] / SERIES_STEP_S / 1024
+            log.write(f"{(step + 1) * SERIES_STEP_S * 1000:.0f}, {rate}\n")
 
 
 def main(path: str) -> int:
@@ -285,7 +295,12 @@ def main(path: str) -> int:
         plan = json.load(handle)
     accounts = start(plan)
     failures = [account["failure"] for account in accounts if account["failure"]]
-    print(json.dumps({"failure": failures[0]} if failures else result(accounts)))
+    job = (
+        dict(zip(("error", "reason"), failures[0], strict=True))
+        if failures
+        else result(plan, accounts)
+    )
+    print(json.dumps({"jobs": [job]}))
     return 1 if failures else 0
 
 

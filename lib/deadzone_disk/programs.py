@@ -42,7 +42,9 @@ ALWAYS: dict[str, Any] = {
 class FioEngine:
     """One fio process a trial; its jobs are processes of its own."""
 
-    name = "fio"
+    name = called = "fio"
+    says_why = 0
+    """Which line it prints says why it failed."""
 
     def version(self) -> str:
         """fio's own word. Raises WorkloadError where it is missing."""
@@ -95,17 +97,17 @@ class FioEngine:
 
     def account(self, trial: DiskTrial, measurement: Measurement) -> EngineAccount:
         """From fio's JSON; its warnings before the document are passed over."""
-        printed = (measurement.stderr or measurement.stdout).strip()
+        printed = (measurement.stderr or measurement.stdout).strip().splitlines()
         start = re.search(r"^\{", measurement.stdout, re.MULTILINE)
         try:
             document = json.loads(measurement.stdout[start.start() :] if start else "")
             job = document["jobs"][0]
         except (ValueError, LookupError) as error:
-            why = printed.splitlines()[0] if printed else f"exit code {measurement.exit_code}"
-            raise EngineFailure(f"fio ended without a result: {why}") from error
+            why = printed[self.says_why] if printed else f"exit code {measurement.exit_code}"
+            raise EngineFailure(f"{self.called} ended without a result: {why}") from error
         if job["error"]:
-            lines = [line for line in measurement.stderr.splitlines() if line.startswith("fio: ")]
-            raise EngineFailure(in_words(job["error"], lines[-1] if lines else ""))
+            said = [line for line in measurement.stderr.splitlines() if line.startswith("fio: ")]
+            raise EngineFailure(in_words(job["error"], [job.get("reason", ""), *said][-1]))
         read, write = job["read"], job["write"]
         together = job.get("mixed") if trial.settings.operation == "mixed" else None
         flushes = job.get("sync", {}).get("lat_ns", {})
@@ -148,7 +150,7 @@ def _series(trial: DiskTrial) -> list[tuple[float, float]]:
         return []
     sums: dict[int, float] = {}
     for line in lines:
-        moment, rate = (int(field) for field in line.split(",")[:2])
+        moment, rate = (float(field) for field in line.split(",")[:2])
         step = round(moment / SERIES_STEP_MS)
         sums[step] = sums.get(step, 0.0) + rate * KIBIBYTE
     return [(step * SERIES_STEP_MS / 1000, rate) for step, rate in sorted(sums.items())]
@@ -157,10 +159,11 @@ def _series(trial: DiskTrial) -> list[tuple[float, float]]:
 PLAN = "plan.json"
 
 
-class BuiltinEngine:
-    """Python with os.preadv and os.pwritev; needs nothing installed."""
+class BuiltinEngine(FioEngine):
+    """Python with os.preadv and os.pwritev, which needs nothing installed and tells of a trial as
+    fio does."""
 
-    name = "builtin"
+    name, called, says_why = "builtin", "the built-in engine", -1
 
     def version(self) -> str:
         """The engine of this pack, on this Python."""
@@ -173,25 +176,3 @@ class BuiltinEngine:
         path = trial.scratch / PLAN
         path.write_text(json.dumps(plan, default=str), encoding="utf-8")
         return Command((sys.executable, "-I", "-S", builtin_engine.__file__, str(path)))
-
-    def account(self, trial: DiskTrial, measurement: Measurement) -> EngineAccount:
-        """From the one line of JSON that the script prints."""
-        try:
-            document: dict[str, Any] = json.loads(measurement.stdout.splitlines()[-1])
-        except (ValueError, IndexError) as error:
-            printed = measurement.stderr.strip().splitlines()
-            why = printed[-1] if printed else f"exit code {measurement.exit_code}"
-            raise EngineFailure(f"the built-in engine ended without a result: {why}") from error
-        if failure := document.get("failure"):
-            raise EngineFailure(in_words(*failure))
-        size, step = trial.settings.block_size, float(document["series_step_s"])
-        return EngineAccount(
-            elapsed_s=document["elapsed_s"],
-            read_bytes=document["reads"]["N"] * size,
-            written_bytes=document["writes"]["N"] * size,
-            calls=_latency(document["calls"], document["calls"]["N"]),
-            flushes=_latency(document["flushes"], document["flushes"]["N"]),
-            series=[
-                ((i + 1) * step, moved / step) for i, moved in enumerate(document["series_bytes"])
-            ],
-        )

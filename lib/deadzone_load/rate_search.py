@@ -20,7 +20,7 @@ import pandas as pd
 from deadzone.analysis.objectives.bounds import Objective, column_values, objectives_of
 from deadzone.plugins import Message, Plan, Study, Treatment, _
 from deadzone.store.table import rows_at
-from deadzone.study.design import NextTreatments, treatments
+from deadzone.study.design import RATE, NextTreatments, treatments
 from deadzone.study.reasons import reason
 from deadzone.study.workload_spec import (
     CAPACITY,
@@ -30,8 +30,6 @@ from deadzone.study.workload_spec import (
     RateSearchSpec,
 )
 from deadzone_load.capacity.cells import NOT_OF_THE_SERVER
-
-RATE = "rate"
 
 WIDEST_STEP = 2.0
 """A bracket is sought by doubling, which from 100 requests a second is at a million after 14

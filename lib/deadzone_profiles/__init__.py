@@ -10,6 +10,6 @@ PACK = Pack(
             "Compare two profiles of a program: what changed, and why.",
         )
     },
-    verbs={"diff_profiles": "deadzone_profiles.verb:diff_profiles"},
-    profiling="deadzone_profiles.profiling:StudyProfiling",
+    verbs={"diff_profiles": "deadzone_profiles.run_profiles:diff_profiles"},
+    profiling="deadzone_profiles.capturing:StudyProfiling",
 )

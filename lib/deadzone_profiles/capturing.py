@@ -3,6 +3,8 @@ time.
 
 What counts over a time (cpu, allocs, mutex, block) is taken together; snapshots (heap, goroutine)
 follow when that time is over, so that none of them disturbs the others' window.
+
+Profiles beside a trial: where a study asks for them, they are taken while its load runs.
 """
 
 import gzip
@@ -14,7 +16,8 @@ import tempfile
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Event, Thread
@@ -22,7 +25,17 @@ from typing import Any
 
 from deadzone.extras import missing_sentence
 from deadzone.measurement import ProfileFile
-from deadzone.plugins import DeadzoneError, Level, StudyError, WorkloadError, fill, program_version
+from deadzone.plugins import (
+    DeadzoneError,
+    Level,
+    Plan,
+    StudyError,
+    WorkloadError,
+    check_known,
+    fill,
+    placeholders,
+    program_version,
+)
 from deadzone.study.profile_specs import SERVICE_URL, ProfilesSpec
 
 GZIP = b"\x1f\x8b"
@@ -330,3 +343,49 @@ class Capturing:
         if self._taken[kind][1] > ended + TOLERANCE_S and kind in SNAPSHOTS:
             return f"the {kind} profile was taken after the load had ended; load for longer"
         return None
+
+
+class StudyProfiling:
+    """The profiles of a study's trials; nothing happens where it asks for none."""
+
+    def __init__(self, spec: ProfilesSpec | None) -> None:
+        self._spec = spec
+        self._profiler = make_profiler(spec) if spec else None
+
+    def prepare(self) -> dict[str, Any]:
+        """Facts for the provenance. Raises WorkloadError if the profiler is not installed."""
+        return self._profiler.check() if self._profiler else {}
+
+    def capture(
+        self, levels: Mapping[str, Level], process: Callable[[], int | None]
+    ) -> AbstractContextManager[CaptureResult]:
+        """Take profiles as long as the context lasts, which is as long as the load does."""
+        if self._spec is None or self._profiler is None:
+            return nullcontext(CaptureResult())
+        return Capturing(self._spec, self._profiler, Subject(levels, process))
+
+    def check(self, plan: Plan, responses: Sequence[str]) -> None:
+        """Raise StudyError if the profiles of a study are of nothing, or name what it does not
+        have.
+
+        responses: columns that trials will have, besides the factors.
+        """
+        spec, factors = plan.study.profiles, plan.factors
+        if spec is None:
+            return
+        if spec.profiler == "pprof" and spec.url is None and not plan.services:
+            raise StudyError(
+                "profiles.url is missing; without a service it says where the pages of pprof are"
+            )
+        known = (*factors, *((SERVICE_URL,) if plan.services else ()))
+        for name in placeholders(spec.url or ""):
+            check_known(
+                StudyError, f"profiles.url names {{{name}}}, which is no factor", name, known
+            )
+        if (factor := spec.change.factor) is not None:
+            sentence = f"profiles.change.factor is {factor!r}, which is no factor"
+            check_known(StudyError, sentence, factor, factors)
+        if spec.load is not None:
+            column = spec.load.column
+            sentence = f"profiles.load.column is {column!r}, which no trial has"
+            check_known(StudyError, sentence, column, (*factors, *responses))

@@ -61,17 +61,17 @@ def command(before: Path, after: Path, **options: Any) -> None:
     Says per package and function what changed and whether that is more than chance.
     """
     from deadzone.analysis.page import wrapped
-    from deadzone_profiles import tables
-    from deadzone_profiles.verb import diff_profiles
+    from deadzone_profiles.comparison import answer, comparison_data, comparison_page
+    from deadzone_profiles.run_profiles import diff_profiles
 
     asked = {name: options[name] for name in ("value", "per", "load_before", "load_after")}
     sides = (before, *options["also_before"]), (after, *options["also_after"])
     comparison = diff_profiles(*sides, **asked)
-    page = tables.comparison_page(comparison)
-    texts = ["\n".join(map(wrapped, tables.answer(comparison)))]
+    page = comparison_page(comparison)
+    texts = ["\n".join(map(wrapped, answer(comparison)))]
     if not comparison.identical:
         texts.append(page.text() if options["details"] else str(page))
-    data: dict[str, Any] = {"comparison": tables.comparison_data(comparison)}
+    data: dict[str, Any] = {"comparison": comparison_data(comparison)}
     if options["figures"]:
         data["figures"] = [_write_flame_graph(options["figures"], comparison)]
         texts += data["figures"]

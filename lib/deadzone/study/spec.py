@@ -15,12 +15,18 @@ from deadzone.study.factors import (
     Factor,
     FactorLevel,
     FactorName,
-    LevelsFactorSpec,
     as_bytes,
 )
 from deadzone.study.finding_keys import FINDINGS
 from deadzone.study.levels import AUTO, NONE, Level, format_level, is_number
-from deadzone.study.objective_specs import Column, ObjectiveSpec, in_own_units, objective_problem
+from deadzone.study.objective_specs import (
+    Column,
+    ObjectiveSpec,
+    Seconds,
+    UntilSpec,
+    in_own_units,
+    objective_problem,
+)
 from deadzone.study.profile_specs import ProfilesSpec
 from deadzone.study.scales import WORDS, scale_of
 from deadzone.study.service_specs import (
@@ -31,7 +37,6 @@ from deadzone.study.service_specs import (
     service_in,
 )
 from deadzone.study.target_specs import AnyTarget, LocalTargetSpec
-from deadzone.study.until_specs import Seconds, UntilSpec
 from deadzone.study.workload_spec import CAPACITY, RateSearchSpec
 from deadzone.study.workload_specs import AnyWorkload
 
@@ -63,7 +68,6 @@ LIMIT_LEVELS = {
 
 MOST_REPLICATES = 1_000
 """More repeats of a treatment than this narrow no interval that anybody acts on."""
-
 
 Analysis = Literal[
     "phases", "attribution", "load_test", "connections", "profiles", "disk", "search"
@@ -403,13 +407,9 @@ class Study(Spec):
         if self.knob:
             return self.knob
         ordered = [name for name in self.factor_names() if not self._is_choice(name)]
-        varied = (name for name in ordered if not self._is_condition(name))
+        written = {name: getattr(self.factors.get(name), "levels", range(2)) for name in ordered}
+        varied = (name for name, levels in written.items() if len({*levels}) > 1)
         return next(varied, (*ordered, *self.factor_names())[0])
-
-    def _is_condition(self, factor: str) -> bool:
-        """Whether a factor has one level."""
-        written = self.factors.get(factor)
-        return isinstance(written, LevelsFactorSpec) and len({*written.levels}) == 1
 
     def _is_choice(self, factor: str) -> bool:
         """Whether the levels of a factor are words."""

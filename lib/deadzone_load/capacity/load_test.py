@@ -2,7 +2,7 @@
 warm-up does to it."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
 from typing import Any
@@ -25,15 +25,18 @@ from deadzone.store.histograms import series
 from deadzone.study.design import RATE, judged_level
 from deadzone.study.objective_specs import ObjectiveSpec, in_own_units
 from deadzone.verbs.run import Run
-from deadzone_load.capacity.cells import Counts, cells_of, statistic, trial_counts
-from deadzone_load.capacity.cold_start import cold_starts
-from deadzone_load.capacity.feasibility import (
+from deadzone_load.capacity.cells import (
     CONFIDENCE,
     HOPELESS,
+    Counts,
     Feasibility,
     SmallestPool,
+    cells_of,
     feasibility,
+    statistic,
+    trial_counts,
 )
+from deadzone_load.capacity.cold_start import cold_starts
 from deadzone_load.capacity.reversal import Reversal, reversals, reversals_alone, tolerated_response
 
 NO_OBJECTIVES = "The study names no objectives, so no setting is called good enough."
@@ -119,9 +122,8 @@ class LoadTest:
         if self.feasibility is None:
             return pd.DataFrame()
         borne = {pool: self.feasibility.capacity(pool) for pool in self.feasibility.cells.pools}
-        rows = {pool: asdict(capacity) for pool, capacity in borne.items() if capacity is not None}
-        table = pd.DataFrame.from_dict(rows, orient="index").rename_axis(self.pool)
-        return table.rename(columns={name: f"rate_{name}" for name in ("shown", "low", "high")})
+        rows = {pool: capacity for pool, capacity in borne.items() if capacity is not None}
+        return pd.DataFrame.from_dict(rows, orient="index").rename_axis(self.pool)
 
     @cached_property
     def cells(self) -> pd.DataFrame:

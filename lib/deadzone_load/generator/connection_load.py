@@ -7,11 +7,16 @@ import time
 
 from deadzone.run.workloads.addresses import Address
 from deadzone_load.generator.connection import Failure, Wire
-from deadzone_load.generator.pacing import RequestPacer, moments
-from deadzone_load.generator.plan import LoadPlan
 from deadzone_load.generator.recording import Recorder
 from deadzone_load.generator.sessions import KINDS, Session
-from deadzone_load.generator.window import CHECK_S, START_IN_S, Load
+from deadzone_load.generator.window import (
+    CHECK_S,
+    START_IN_S,
+    Load,
+    LoadPlan,
+    RequestPacer,
+    moments,
+)
 
 FAILURES_IN_A_ROW = 20
 """A ramp ends when so many connections fail one after the other: the server takes no more."""

@@ -14,11 +14,16 @@ from collections.abc import Iterable
 from itertools import cycle, islice, takewhile
 
 from deadzone_load.generator.connection import Failure, Wire
-from deadzone_load.generator.pacing import RequestPacer, moments
-from deadzone_load.generator.plan import ID, LoadPlan
 from deadzone_load.generator.recording import Recorder
 from deadzone_load.generator.sessions import KINDS, Session, WebSocketSession
-from deadzone_load.generator.window import START_IN_S, WindowedLoad
+from deadzone_load.generator.window import (
+    ID,
+    START_IN_S,
+    LoadPlan,
+    RequestPacer,
+    WindowedLoad,
+    moments,
+)
 
 MARK = b"dz-"
 """Begins the number of a message; a dash ends it."""

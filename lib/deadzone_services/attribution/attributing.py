@@ -25,6 +25,7 @@ from deadzone.plugins import (
     resume_option,
 )
 from deadzone.store.tables import is_table, read_table
+from deadzone.study.service_specs import ENVIRONMENT
 from deadzone_services.attribution import parts
 from deadzone_services.attribution.hypotheses import (
     CLIENT,
@@ -40,7 +41,6 @@ from deadzone_services.attribution.hypotheses import (
 )
 from deadzone_services.attribution.result import Attribution
 
-ENVIRONMENT = "environment"
 RESPONSES = ("total_s", "wall_s")
 """Columns of the elapsed time, the first found is taken: the client's own clock, else the
 trial's."""

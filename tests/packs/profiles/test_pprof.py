@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 from deadzone.errors import ProfileError
 from deadzone_profiles.comparison import cumulative, flat
 from deadzone_profiles.model import Profile, ValueType
-from deadzone_profiles.pprof import parse_pprof
-from deadzone_profiles.reading import parse_profile
+from deadzone_profiles.reading import parse_pprof, parse_profile
 from packs.profiles.making import RECORDED, cpu, recorded
 
 REAL = gzip.decompress((RECORDED / "cpu-before-1.pb.gz").read_bytes())

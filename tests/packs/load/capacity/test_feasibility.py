@@ -6,8 +6,7 @@ import pytest
 from benchmarks.synthetic.services import simulated_cells, simulated_service
 
 from deadzone.analysis.objectives.bounds import Objective
-from deadzone_load.capacity.cells import cells_of
-from deadzone_load.capacity.feasibility import CONFIDENCE, feasibility
+from deadzone_load.capacity.cells import CONFIDENCE, cells_of, feasibility
 
 MEAN = Objective("latency_mean_ms", "at_most", 40.0)
 
@@ -38,9 +37,10 @@ def test_the_smallest_pool_the_capacity_and_the_region_of_a_clear_case():
     assert found.smallest(100).pool == found.smallest(300).pool == 8
     assert found.smallest(300).sure[8] >= CONFIDENCE
     assert (found.confidence.loc[300] >= CONFIDENCE).tolist() == [False, True, True, False]
-    assert found.capacity(4).shown is None and found.capacity(4).high == 0
-    assert found.capacity(64).shown == 100 and found.capacity(64).limited_by == "latency_mean_ms"
-    assert found.capacity(16).shown == found.capacity(16).high == 300
+    assert found.capacity(4)["rate_shown"] is None and found.capacity(4)["rate_high"] == 0
+    assert found.capacity(64)["rate_shown"] == 100
+    assert found.capacity(64)["limited_by"] == "latency_mean_ms"
+    assert found.capacity(16)["rate_shown"] == found.capacity(16)["rate_high"] == 300
 
 
 def test_a_cell_on_the_line_is_undecided_and_named_so():
@@ -114,7 +114,7 @@ def test_no_capacity_is_claimed_beyond_a_load_that_was_not_made(pool, rate):
     unmade = (trials["pool_size"] == pool) & (trials["rate"] == rate)
     trials.loc[unmade, ["status", "error"]] = ["failed", "generator saturated: 9 ms late"]
     found = judged(trials, MEAN).capacity(pool)
-    assert found is None if rate == 100 else found.shown == 100
+    assert found is None if rate == 100 else found["rate_shown"] == 100
 
 
 def test_a_confidence_means_what_it_says():
