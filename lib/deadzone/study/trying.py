@@ -13,7 +13,7 @@ from typing import Any
 from deadzone.errors import StudyError, check_known, did_you_mean, refused
 from deadzone.study.base import COLUMN_PATTERN
 from deadzone.study.claim_sentences import parse_claim
-from deadzone.study.coresident_specs import coresident_of, limits_of_belongs
+from deadzone.study.coresident_specs import LIMITS, coresident_of, limits_of_belongs
 from deadzone.study.levels import (
     NAME,
     Level,
@@ -39,9 +39,6 @@ OF_A_SHELL = re.compile(
 )
 """What a shell does itself: commands that are most often no program, and variables that are set."""
 
-
-LIMITS = ("cpu_limit", "memory_limit")
-"""Factors that Deadzone puts in force, so that the command needs no `{name}` of them."""
 
 OPTIONS = (
     "scans", "steps", "lists", "cpu_limit", "memory_limit", "shell", "setup", "prepare", "cleanup",

@@ -15,18 +15,19 @@ from typing import TYPE_CHECKING, Any, cast
 
 from deadzone import places
 from deadzone.errors import StudyError, check_known
-from deadzone.run.sweep.checks import JUDGED
+from deadzone.run.sweep.measuring import JUDGED
 from deadzone.run.sweep.progress import Progress, progress_on
 from deadzone.run.targets.local import LocalTarget
 from deadzone.run.workloads.python import RESULT, SETUP
 from deadzone.store.provenance import usable_cores
 from deadzone.store.run import RunFolder
+from deadzone.study.coresident_specs import LIMITS
 from deadzone.study.levels import NONE, format_level
 from deadzone.study.loading import parse_study
 from deadzone.study.plan import Plan
 from deadzone.study.scales import level_name
 from deadzone.study.spec import Study
-from deadzone.study.trying import LIMITS, OPTIONS, levels_in, slug, study_of_line
+from deadzone.study.trying import OPTIONS, levels_in, slug, study_of_line
 from deadzone.study.workload_specs import PythonWorkloadSpec
 from deadzone.verbs.studies import changed_by, load_study
 

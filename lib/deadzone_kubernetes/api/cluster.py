@@ -69,10 +69,6 @@ class CredentialsError(ClusterError):
     """The cluster does not accept the credentials (any more)."""
 
 
-class UnreachableError(ClusterError):
-    """The API server did not answer, also not after waiting for it."""
-
-
 class ChangedError(ClusterError):
     """Others changed the workload since the sweep began, so the sweep is stopped."""
 
@@ -81,10 +77,6 @@ class ChangedError(ClusterError):
 
 class BusyError(ClusterError):
     """Another sweep that lives holds the lock."""
-
-
-class StoppedError(ClusterError):
-    """The sweep is being stopped; nothing further is asked of the cluster."""
 
 
 def status_and_message(error: Any) -> tuple[int, str]:
@@ -240,7 +232,7 @@ class Cluster:
         """What the API server answers; one that does not is waited for, and asked again, with
         pauses that grow.
 
-        Raises UnreachableError when the patience is at an end, StoppedError when the sweep is being
+        Raises ClusterError when the patience is at an end, ClusterError when the sweep is being
         stopped, and further kinds of ClusterError as the server refuses.
         """
         from kubernetes.client.exceptions import ApiException
@@ -267,7 +259,7 @@ class Cluster:
             if status in TEMPORARY:
                 self._failed_s = time.monotonic()
             if time.monotonic() - began + pause > self.patience_s:
-                raise UnreachableError(
+                raise ClusterError(
                     f"The API server {self.configuration.host} did not answer for "
                     f"{self.patience_s:g} s when asked to {what}: {why}."
                 )
@@ -278,15 +270,15 @@ class Cluster:
             pause = min(2 * pause, LONGEST_PAUSE_S)
 
     def pause(self, seconds: float) -> None:
-        """Sleep, but not through the end of the sweep. Raises StoppedError then."""
+        """Sleep, but not through the end of the sweep. Raises ClusterError then."""
         if self.stopping.wait(seconds):
-            raise StoppedError("The sweep is being stopped.")
+            raise ClusterError("The sweep is being stopped.")
 
     def looks(self, seconds: float, every_s: float) -> Iterator[None]:
         """Moments at which to look whether something has come to pass, for so long [s] and once
         more, with pauses between.
 
-        Raises StoppedError when the sweep is being stopped.
+        Raises ClusterError when the sweep is being stopped.
         """
         deadline = time.monotonic() + seconds
         while True:

@@ -19,7 +19,6 @@ from deadzone_kubernetes.api.cluster import (
     Cluster,
     ClusterError,
     Object,
-    StoppedError,
     status_and_message,
 )
 
@@ -123,7 +122,7 @@ def _printed(
             if printed[STATUS]:
                 break
             if cluster.stopping.is_set():
-                raise StoppedError("The sweep is being stopped.")
+                raise ClusterError("The sweep is being stopped.")
             now = time.monotonic()
             if now - began > timeout_s:
                 raise StreamBrokenError(f"A command in {spot} did not end within {timeout_s:g} s.")

@@ -82,7 +82,7 @@ class CoresidentDetection:
         seen = measured.interference
         if not self._is_disturbed(measured) or self._candidates == set() or self._looks >= LOOKS:
             return measured, []
-        between = self._measuring.others_between_trials(LOOK_S)
+        between = self._measuring.target.others_between_trials(LOOK_S)
         if between is None:
             return measured, []
         at_work = {name: cores for name, cores in seen.processes if cores >= WORKS}
@@ -106,7 +106,7 @@ class CoresidentDetection:
         """What a name stands for, from now on counted as the trials'; None where it is not, or
         no user wants that. One that listens nowhere was up before the sweep: the commands that
         others run come and go, and one of them would soon be missed."""
-        at_work = self._measuring.others_at_work(name)
+        at_work = self._measuring.target.at_work(name)
         spec, port = _spec_of(name, at_work)
         if not port and not any((start_ticks(pid) or self._since) < self._since for pid in at_work):
             return None

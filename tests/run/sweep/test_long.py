@@ -27,8 +27,9 @@ class Emulated(Measuring):
             "2026-01-01T00:00:00.000+00:00", 0.01, 0, "ok", interference=BUSY
         ), Outcome()
 
-    def others_between_trials(self, seconds):
-        return None
+    def prepare(self):
+        self.target.others_between_trials = lambda seconds: None
+        return super().prepare()
 
 
 class Looks(Progress):

@@ -36,8 +36,9 @@ def swept(write_study, monkeypatch):
                 started = "2026-01-01T00:00:00.000+00:00"
                 return Measurement(started, seconds, 0, "ok", interference=seen), Outcome()
 
-            def others_between_trials(self, seconds):
-                return None
+            def prepare(self):
+                self.target.others_between_trials = lambda seconds: None
+                return super().prepare()
 
         monkeypatch.setattr(running, "measuring_of", lambda plan, run, around: Emulated(plan))
         design = {"replicates": 3, "warmup": 0, "rehearsal": False, **design}

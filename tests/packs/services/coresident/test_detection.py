@@ -39,12 +39,12 @@ class Seen:
     def __init__(self, between, at_work=None):
         self._between, self.added = between, []
         self._at_work = (os.getpid(),) if at_work is None else at_work
-        self.coresident_processes = self
+        self.coresident_processes = self.target = self
 
     def others_between_trials(self, seconds):
         return self._between
 
-    def others_at_work(self, name):
+    def at_work(self, name):
         return self._at_work
 
     def add(self, spec):
