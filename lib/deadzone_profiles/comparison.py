@@ -57,8 +57,7 @@ def flat(profile: Profile, numbers: np.ndarray) -> np.ndarray:
 
 def cumulative(profile: Profile, numbers: np.ndarray) -> np.ndarray:
     """Cumulative value of every function; shapes as in `flat`."""
-    sums: np.ndarray = profile.on_function.T @ numbers
-    return sums
+    return np.asarray(profile.on_function.T @ numbers)
 
 
 def renamed(profile: Profile, names: Sequence[str], packages: Sequence[str]) -> Profile:

@@ -86,8 +86,7 @@ def no_change_p(
 def _chi2(probability: float, degrees: np.ndarray) -> np.ndarray:
     """Quantile of the chi-squared distribution; scipy.stats would take longer to load than to
     compute it."""
-    quantile: np.ndarray = 2 * special.gammaincinv(degrees / 2, probability)
-    return quantile
+    return np.asarray(2 * special.gammaincinv(degrees / 2, probability))
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,8 +116,7 @@ class Amounts:
     @property
     def mean(self) -> np.ndarray:
         """Mean over the profiles. Shape (groups,)."""
-        mean: np.ndarray = self.values.mean(axis=1)
-        return mean
+        return np.asarray(self.values.mean(axis=1))
 
 
 def total_amounts(side: ProfileSide) -> Amounts:

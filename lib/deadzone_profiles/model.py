@@ -154,8 +154,7 @@ class Profile:
 
         Raises ProfileError if the profile has no such value.
         """
-        column: np.ndarray = self.values[:, self.value_index(name)]
-        return column
+        return np.asarray(self.values[:, self.value_index(name)])
 
     def total(self, name: str | None = None) -> int:
         """The sum of a value over all samples. Raises ProfileError if the profile has no such

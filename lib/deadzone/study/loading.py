@@ -298,8 +298,7 @@ def json_schema() -> dict[str, Any]:
 
 
 def _dumped(value: Any, **layout: Any) -> str:
-    text: str = yaml.dump(value, Dumper=_Dumper, sort_keys=False, allow_unicode=True, **layout)
-    return text
+    return str(yaml.dump(value, Dumper=_Dumper, sort_keys=False, allow_unicode=True, **layout))
 
 
 def dump_document(document: Mapping[str, Any]) -> str:

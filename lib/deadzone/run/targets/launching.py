@@ -74,8 +74,7 @@ class Answering:
                 raise self._gone()
             self._buffer += piece
         line, self._buffer = self._buffer.split(b"\n", 1)
-        message: dict[str, Any] = json.loads(line)
-        return message
+        return dict(json.loads(line))
 
     def _gone(self) -> TargetError:
         return TargetError(f"{self._who} has ended: {self.last_words()}")
@@ -179,8 +178,7 @@ class Gate:
     def hear(self) -> dict[str, float]:
         """What the program said, a line that a pipe takes as one; empty where it said nothing."""
         with contextlib.suppress(BlockingIOError):
-            message: dict[str, float] = json.loads(os.read(self._said, 65_536))
-            return message
+            return dict(json.loads(os.read(self._said, 65_536)))
         return {}
 
     def let_go(self) -> None:

@@ -14,11 +14,6 @@ from dataclasses import replace
 from pathlib import Path
 
 from deadzone.errors import SaidAs, TargetError, system_reason
-from deadzone.run.targets.kernel_files import (
-    key_values,
-    stall_s,
-    whole_number,
-)
 from deadzone.run.targets.limits.base import (
     PERIOD_US,
     ControlGroup,
@@ -36,7 +31,12 @@ from deadzone.run.targets.limits.cgroup_v2 import (
     own_v2_group,
     v2_mount,
 )
-from deadzone.run.targets.processes import listed
+from deadzone.run.targets.processes import (
+    key_values,
+    listed,
+    stall_s,
+    whole_number,
+)
 
 NANOSECONDS = 1e9
 

@@ -20,12 +20,6 @@ from dataclasses import replace
 from pathlib import Path
 
 from deadzone.errors import SaidAs, TargetError, system_reason
-from deadzone.run.targets.kernel_files import (
-    key_values,
-    read_bytes,
-    stall_s,
-    whole_number,
-)
 from deadzone.run.targets.limits.base import (
     GROUP_PREFIX,
     PERIOD_US,
@@ -35,6 +29,12 @@ from deadzone.run.targets.limits.base import (
     quota_us,
     remove_group,
     start_ticks,
+)
+from deadzone.run.targets.processes import (
+    key_values,
+    read_bytes,
+    stall_s,
+    whole_number,
 )
 from deadzone.store.programs import answer_of, last_words
 
