@@ -142,7 +142,7 @@ def test_the_summary_of_a_table_is_as_wide_as_the_terminal(in_terminal, tmp_path
     assert short.end() == 0
     first, *rest = seen(short)
     assert first.startswith("Set 4 threads: ") and all(
-        line.startswith(("Doubt", "  ")) for line in rest
+        line.startswith(("Doubt", "More trials", "  ")) for line in rest
     )
 
 
