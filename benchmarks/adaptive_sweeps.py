@@ -34,8 +34,8 @@ from synthetic.curves import OTHER_TIERS, TIERS, Curve, draw_curve
 
 from deadzone import __version__, propose
 from deadzone.analysis.phases.fit import fit_phases
-from deadzone.study.objective_specs import UntilSpec
 from deadzone.study.plan import CHEAP_TRIALS
+from deadzone.study.until_specs import UntilSpec
 
 PAGE = Path(__file__).parents[1] / "docs" / "benchmarks" / "adaptive.md"
 RESULTS = Path(__file__).parents[1] / "build" / "adaptive"

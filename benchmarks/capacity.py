@@ -22,7 +22,7 @@ from deadzone import __version__
 from deadzone.analysis.objectives.bounds import Objective
 from deadzone.steady_state.warmup import detect_warmup
 from deadzone.store.provenance import cpu_model, usable_cores
-from deadzone_load.capacity.cells import CONFIDENCE, feasibility
+from deadzone_load.capacity.feasibility import CONFIDENCE, feasibility
 
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "benchmarks" / "capacity.md"

@@ -37,7 +37,7 @@ from deadzone.run.sweep.running import run_sweep
 from deadzone.run.targets.interference import between, read_machine
 from deadzone.store.programs import program_version
 from deadzone.store.provenance import cpu_model, operating_system, usable_cores
-from deadzone_load.generator.window import LoadPlan
+from deadzone_load.generator.plan import LoadPlan
 from deadzone_load.workload import find_program
 
 ROOT = Path(__file__).resolve().parents[1]

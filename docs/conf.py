@@ -64,7 +64,7 @@ INSIDE = (
     r"deadzone\.(language|study|store)\..*",
     r"deadzone\.report\.sweep\.(analysis\.Analysis|trials\.Source)",
     r"deadzone\.verbs\.display\.Worded",
-    r"deadzone_load\.capacity\.cells\.Feasibility",
+    r"deadzone_load\.capacity\.feasibility\.Feasibility",
     r"deadzone\.analysis\.(finding\.Finding|findings\.fitting\.TableSettings)",
     r"deadzone\.verbs\.exploring\.Explorer",
     r"deadzone_load\.capacity\.reversal\.Reversal",

@@ -18,6 +18,7 @@ from deadzone.plugins import (
     WorkloadError,
     fresh_folder,
 )
+from deadzone_disk.device import disk_of, facts, in_memory
 from deadzone_disk.engine import (
     RESPONSES,
     DiskTrial,
@@ -26,15 +27,7 @@ from deadzone_disk.engine import (
     responses_of,
     samples_of,
 )
-from deadzone_disk.files import (
-    DiskFiles,
-    cached_share,
-    disk_of,
-    evict,
-    facts,
-    in_memory,
-    refused_direct,
-)
+from deadzone_disk.files import DiskFiles, cached_share, evict, refused_direct
 from deadzone_disk.plan import settings_of, writes
 from deadzone_disk.programs import BuiltinEngine, FioEngine
 from deadzone_disk.specs import SETTINGS, DiskSettings, DiskWorkloadSpec

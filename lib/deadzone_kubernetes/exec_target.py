@@ -39,8 +39,8 @@ from deadzone_kubernetes.lease.lease import lease_name
 from deadzone_kubernetes.specs import KubernetesTargetSpec
 from deadzone_kubernetes.survey.trying import check_reached, try_levels
 from deadzone_kubernetes.watch import autoscaler
-from deadzone_kubernetes.watch.autoscaler import OtherChanges
 from deadzone_kubernetes.watch.changes import applier, owners, path_of
+from deadzone_kubernetes.watch.others import OtherChanges
 from deadzone_kubernetes.workload import POD, KubernetesWorkload, container_of, pod_now, resize
 
 ASKED_BEFORE = {"cpu": "cpu_request_before", "memory": "memory_request_before_bytes"}

@@ -34,8 +34,8 @@ from deadzone.plugins import (
     program_version,
 )
 from deadzone.run.workloads.addresses import far_networks, resolve
+from deadzone_load.generator.plan import LoadPlan
 from deadzone_load.generator.recording import RESPONSES, STATISTICS
-from deadzone_load.generator.window import LoadPlan
 from deadzone_load.imports.k6 import read_k6
 from deadzone_load.imports.locust import TOOL as LOCUST
 from deadzone_load.imports.locust import requests_of

@@ -29,8 +29,9 @@ from deadzone.language.messages import N_, say
 from deadzone.language.tabling import Layout, Tabled, tabled
 from deadzone.plugins import _
 from deadzone_profiles.estimates import FEWEST_REPLICATES, Amounts, estimate, method, total_amounts
-from deadzone_profiles.model import ANNOTATION, Profile, readable
+from deadzone_profiles.model import ANNOTATION, Profile
 from deadzone_profiles.pairing import Basis, Pair, ProfileSide, pair_up
+from deadzone_profiles.units import readable
 
 METHOD_TEXTS = {
     "replicates": N_("Intervals are Welch's 95 % over the replicates."),

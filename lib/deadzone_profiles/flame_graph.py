@@ -19,8 +19,8 @@ from deadzone.language.rendering import rendered
 from deadzone.plugins import _
 from deadzone.style import INK, LESS_COLOUR, MORE_COLOUR, MUTED
 from deadzone_profiles.comparison import ProfileComparison, change_of_total
-from deadzone_profiles.model import readable
 from deadzone_profiles.pairing import Pair
+from deadzone_profiles.units import readable
 
 SMALLEST_SHARE = 0.001
 """Nodes narrower than this share of the whole cannot be seen and are left out."""

@@ -22,16 +22,8 @@ import numpy as np
 
 from deadzone.errors import ProfileError
 from deadzone.plugins import _
-from deadzone_profiles.model import (
-    SAMPLES,
-    SPACE,
-    TIME,
-    UNNAMED,
-    WEIGHTS,
-    Profile,
-    ValueType,
-    readable,
-)
+from deadzone_profiles.model import SAMPLES, UNNAMED, WEIGHTS, Profile, ValueType
+from deadzone_profiles.units import SPACE, TIME, readable
 
 COUNTING_VALUES = ("samples", "sample", "count")
 """Names under which profilers keep the number of samples beside another value."""

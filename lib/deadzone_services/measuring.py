@@ -21,7 +21,8 @@ from deadzone.plugins import (
     masked,
     not_measured,
 )
-from deadzone.run.sweep.measuring import Measuring, check
+from deadzone.run.sweep.checks import check
+from deadzone.run.sweep.measuring import Measuring
 from deadzone.run.targets.limits.base import THROTTLING, as_cores
 from deadzone.run.targets.local import LocalTarget
 from deadzone.run.targets.registry import make_target

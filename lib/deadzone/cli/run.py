@@ -60,7 +60,8 @@ def command(asked: Asked, quiet: bool, details: bool) -> None:
     if asked.dry_run or asked.rehearse:
         print_plan(asked, is_analysed=True)
         return
-    from deadzone.report.sweep.history import last_move, since_previous
+    from deadzone.report.sweep.history import last_move
+    from deadzone.report.sweep.regression_check import since_previous
     from deadzone.report.sweep.terminal import in_terminal, terminal_of
 
     run = _sweep(asked)

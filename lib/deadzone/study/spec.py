@@ -19,14 +19,7 @@ from deadzone.study.factors import (
 )
 from deadzone.study.finding_keys import FINDINGS
 from deadzone.study.levels import AUTO, NONE, Level, format_level, is_number
-from deadzone.study.objective_specs import (
-    Column,
-    ObjectiveSpec,
-    Seconds,
-    UntilSpec,
-    in_own_units,
-    objective_problem,
-)
+from deadzone.study.objective_specs import Column, ObjectiveSpec, in_own_units, objective_problem
 from deadzone.study.profile_specs import ProfilesSpec
 from deadzone.study.scales import WORDS, scale_of
 from deadzone.study.service_specs import (
@@ -37,6 +30,7 @@ from deadzone.study.service_specs import (
     service_in,
 )
 from deadzone.study.target_specs import AnyTarget, LocalTargetSpec
+from deadzone.study.until_specs import Seconds, UntilSpec
 from deadzone.study.workload_spec import CAPACITY, RateSearchSpec
 from deadzone.study.workload_specs import AnyWorkload
 

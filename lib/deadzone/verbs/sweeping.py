@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from deadzone import places
 from deadzone.errors import StudyError, check_known
-from deadzone.run.sweep.measuring import JUDGED
+from deadzone.run.sweep.checks import JUDGED
 from deadzone.run.sweep.progress import Progress, progress_on
 from deadzone.run.targets.local import LocalTarget
 from deadzone.run.workloads.python import RESULT, SETUP

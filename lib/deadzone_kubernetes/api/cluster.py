@@ -232,8 +232,8 @@ class Cluster:
         """What the API server answers; one that does not is waited for, and asked again, with
         pauses that grow.
 
-        Raises ClusterError when the patience is at an end, ClusterError when the sweep is being
-        stopped, and further kinds of ClusterError as the server refuses.
+        Raises ClusterError when the patience is at an end or the sweep is being stopped, and the
+        kinds of it as the server refuses.
         """
         from kubernetes.client.exceptions import ApiException
         from urllib3.exceptions import HTTPError

@@ -11,8 +11,8 @@ import threading
 from datetime import UTC, datetime
 
 from deadzone.plugins import TargetError
+from deadzone.run.targets.kernel_files import read_bytes
 from deadzone.run.targets.limits.base import group_name, is_left_over
-from deadzone.run.targets.processes import read_bytes
 from deadzone_kubernetes.api.cluster import (
     AbsentError,
     BusyError,

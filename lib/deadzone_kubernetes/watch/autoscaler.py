@@ -4,31 +4,23 @@ A HorizontalPodAutoscaler scales on a share of the request, which a sweep change
 VerticalPodAutoscaler sets requests and limits itself. KEDA makes a HorizontalPodAutoscaler of a
 ScaledObject, and undoes what others do to it (Kubernetes documentation, "Horizontal Pod
 Autoscaling"; kubernetes/autoscaler, "VPA quick start"; KEDA documentation, "Pause autoscaling").
-
-Looking after a workload while it is swept: what others change there since the sweep began.
 """
 
 import json
-import math
-import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from deadzone.plugins import TargetError, resume_option
+from deadzone.plugins import TargetError
 from deadzone_kubernetes.api.cluster import (
     MANAGER,
     AbsentError,
-    ChangedError,
     MissingVerbError,
     Object,
 )
 from deadzone_kubernetes.watch.changes import (
-    PERMISSION_PATH,
     Change,
-    Look,
     Owned,
     Path,
     is_ours,
@@ -37,7 +29,7 @@ from deadzone_kubernetes.watch.changes import (
     owners,
     value_at,
 )
-from deadzone_kubernetes.workload import DEPLOYMENT, PERMISSION, POD, KubernetesWorkload
+from deadzone_kubernetes.workload import DEPLOYMENT, KubernetesWorkload
 
 PAUSED = "autoscaling.keda.sh/paused"
 PAUSED_REPLICAS = "autoscaling.keda.sh/paused-replicas"
@@ -256,98 +248,3 @@ def _nested(values: Mapping[Path, Any]) -> Object:
             inner = inner.setdefault(key, {})
         inner[path[-1]] = value
     return body
-
-
-DELETED = "it was deleted"
-
-SCALERS_EVERY_S = 5.0
-"""How often autoscalers are asked for; a HorizontalPodAutoscaler acts every 15 s [s]."""
-
-
-class OtherChanges:
-    """What others changed at a workload, look by look.
-
-    changes: each once, in the order in which they were seen. are_rolled: whether the sweep replaces
-    the pods, by the next level or when it gives back.
-    """
-
-    def __init__(
-        self, workload: KubernetesWorkload, manifest: Object, note: Callable[[str], None]
-    ) -> None:
-        """manifest: the workload as the sweep met it. note: told of each change."""
-        self._workload, self._note, self._last = workload, note, Look.now(manifest)
-        self._scalers_at = -math.inf
-        self._pods: dict[str, Look] = {}
-        self.changes: list[Change] = []
-        self.are_rolled = False
-
-    def wrote(self, manifest: Object) -> None:
-        """Take in the workload, or a pod of it, as it is by a write of the sweep."""
-        if manifest["metadata"]["uid"] == self._last.manifest["metadata"]["uid"]:
-            self._last = Look.now(manifest)
-        else:
-            self._pods[manifest["metadata"]["uid"]] = Look.now(manifest)
-
-    def look(self) -> None:
-        """See and say what others changed at the workload since the last look."""
-        try:
-            self.look_at(self._workload.read())
-        except AbsentError:
-            if DELETED not in {change.what for change in self.changes}:
-                self._add([Change(DELETED, self._last.until(datetime.now(UTC)))])
-            return
-        if time.monotonic() - self._scalers_at > SCALERS_EVERY_S:
-            self._scalers_at = time.monotonic()
-            found = at_work(self._workload, lambda sentence: None)
-            self._add([_made(scaler) for scaler in found])
-
-    def look_at(self, now: Object) -> None:
-        """The same of the workload as it has just been read, but for its autoscalers."""
-        self._add(self._last.differences(now, {(*PERMISSION_PATH, PERMISSION)}))
-        self._last = Look.now(now)
-
-    def look_at_pods(self, pods: Iterable[Object]) -> None:
-        """The same of pods as they are now, since each was seen first."""
-        if self._workload.kind == POD:
-            return  # it is looked at as the workload
-        until = ", until it is replaced" if self.are_rolled else ""
-        for pod in pods:
-            name, uid = pod["metadata"]["name"], pod["metadata"]["uid"]
-            changes = self._pods[uid].differences(pod) if uid in self._pods else []
-            self._pods[uid] = Look.now(pod)
-            self._add([replace(one, what=f"pod {name}{until}: {one.what}") for one in changes])
-
-    def _add(self, changes: list[Change]) -> None:
-        for change in changes:
-            if change not in self.changes:
-                self._note(f"{self._workload}: {change}; that stays")
-                self.changes.append(change)
-
-    def stopped(self) -> ChangedError | None:
-        """The error that ends a sweep for what others changed; None where they changed nothing."""
-        if not self.changes:
-            return None
-        return ChangedError(
-            f"Others changed {self._workload} since the sweep began: "
-            f"{'; '.join(map(str, self.changes))}. That stays as it is, and the sweep is stopped, "
-            "for later trials would not be as the first ones. Agree with them and sweep again; "
-            f"{resume_option('latest', is_changed=True)} goes on, with trials "
-            "that are not trusted."
-        )
-
-    def check(self) -> None:
-        """Raise ChangedError where others changed something."""
-        if error := self.stopped():
-            raise error
-
-
-def _made(scaler: Autoscaler) -> Change:
-    """An autoscaler that changes the workload and did not when the sweep began."""
-    target = ("spec", scaler.kind.target)
-    paths = [target, (*target, "name"), *scaler.kind.hold(1)]
-    who = max(
-        filter(None, (owner_of(scaler.manifest, path) for path in paths)),
-        default=None,
-        key=lambda owner: owner.at,
-    )
-    return Change(f"a {scaler.kind.name} {scaler.name} changes it now, made or switched on", who)

@@ -25,18 +25,15 @@ from deadzone.store.histograms import series
 from deadzone.study.design import RATE, judged_level
 from deadzone.study.objective_specs import ObjectiveSpec, in_own_units
 from deadzone.verbs.run import Run
-from deadzone_load.capacity.cells import (
+from deadzone_load.capacity.cells import Counts, cells_of, statistic, trial_counts
+from deadzone_load.capacity.cold_start import cold_starts
+from deadzone_load.capacity.feasibility import (
     CONFIDENCE,
     HOPELESS,
-    Counts,
     Feasibility,
     SmallestPool,
-    cells_of,
     feasibility,
-    statistic,
-    trial_counts,
 )
-from deadzone_load.capacity.cold_start import cold_starts
 from deadzone_load.capacity.reversal import Reversal, reversals, reversals_alone, tolerated_response
 
 NO_OBJECTIVES = "The study names no objectives, so no setting is called good enough."

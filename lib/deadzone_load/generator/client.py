@@ -21,11 +21,14 @@ from typing import Any
 from deadzone.plugins import DeadzoneError, WorkloadError
 from deadzone.run.workloads.addresses import resolve
 from deadzone_load.generator import recording
-from deadzone_load.generator.connection import Loop, Wire, tls_context
-from deadzone_load.generator.connection_load import ConnectionLoad, MessageLoad
+from deadzone_load.generator.connection import Wire, tls_context
+from deadzone_load.generator.connection_load import ConnectionLoad
 from deadzone_load.generator.http_load import HttpLoad
+from deadzone_load.generator.loop import Loop
+from deadzone_load.generator.message_load import MessageLoad
+from deadzone_load.generator.plan import LoadPlan
 from deadzone_load.generator.recording import Recorder
-from deadzone_load.generator.window import Load, LoadPlan
+from deadzone_load.generator.window import Load
 
 OWN_DESCRIPTORS = 64
 """Descriptors that the process needs besides its connections."""

@@ -6,10 +6,11 @@ from __future__ import annotations
 from collections import deque
 
 from deadzone_load.generator.connection import Connection, Failure, Wire
+from deadzone_load.generator.plan import ID, LoadPlan
 from deadzone_load.generator.protocols import GarbageError, ResponseReader, request
 from deadzone_load.generator.recording import Recorder
 from deadzone_load.generator.sessions import HTTP_ERRORS
-from deadzone_load.generator.window import ID, LoadPlan, WindowedLoad
+from deadzone_load.generator.window import WindowedLoad
 
 REPEATABLE = ("GET", "PUT", "DELETE")
 """Methods that may be sent again where a kept connection turns out closed before an answer (RFC

@@ -7,8 +7,8 @@ from typing import Protocol
 
 from deadzone_load.generator import protocols
 from deadzone_load.generator.connection import Connection, Failure, Wire
+from deadzone_load.generator.plan import ROOM, USER, LoadPlan
 from deadzone_load.generator.recording import Recorder
-from deadzone_load.generator.window import ROOM, USER, LoadPlan
 
 HTTP_ERRORS = 400
 """Status codes from here on are errors."""

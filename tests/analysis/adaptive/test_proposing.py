@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from deadzone import fit_phases, propose
 from deadzone.errors import PhaseError
-from deadzone.study.objective_specs import UntilSpec
+from deadzone.study.until_specs import UntilSpec
 
 NOTHING = pd.DataFrame({"n": [], "wall_s": []})
 LEVELS = list(range(1, 17))

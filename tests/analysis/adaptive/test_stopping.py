@@ -5,7 +5,7 @@ from deadzone.analysis.adaptive.gains import Coverage, gains_of
 from deadzone.analysis.adaptive.proposing import expected_loss, open_questions
 from deadzone.analysis.phases.inference import infer
 from deadzone.analysis.phases.thresholds import Thresholds
-from deadzone.study.objective_specs import UntilSpec
+from deadzone.study.until_specs import UntilSpec
 
 LEVELS = np.arange(1.0, 13.0)
 X = np.log(np.arange(1.0, 13.0))

@@ -15,7 +15,7 @@ from deadzone.run.targets.local import LocalTarget
 from deadzone.run.workloads.base import Outcome
 from deadzone.study.design import Treatment
 from deadzone.study.target_specs import LocalTargetSpec
-from deadzone_disk.files import in_memory
+from deadzone_disk.device import in_memory
 from deadzone_disk.specs import DiskWorkloadSpec
 from deadzone_disk.workload import DiskWorkload
 

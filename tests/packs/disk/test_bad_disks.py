@@ -15,8 +15,9 @@ from types import SimpleNamespace
 import pytest
 
 from deadzone.errors import WorkloadError
+from deadzone_disk.device import disk_of, facts, in_memory, mount_of
 from deadzone_disk.engine import EngineFailure, in_words
-from deadzone_disk.files import DiskFiles, disk_of, facts, in_memory, mount_of
+from deadzone_disk.files import DiskFiles
 from deadzone_disk.programs import BuiltinEngine, FioEngine
 
 MIB = 2**20

@@ -5,7 +5,7 @@ import pytest
 from deadzone.language.messages import speak
 from deadzone.report.document.display import Prose
 from deadzone.report.sweep.analysis import analyse
-from deadzone.report.sweep.history import previous_run, regression_check
+from deadzone.report.sweep.regression_check import previous_run, regression_check
 from deadzone.report.sweep.source import load_source
 from deadzone.store.reference import reference_folder
 from deadzone.store.run import RunFolder

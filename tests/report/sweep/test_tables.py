@@ -2,7 +2,7 @@ import pytest
 
 from deadzone import fit_phases
 from deadzone.analysis.phases.summary import phase_rows
-from deadzone.report.sweep.prose import phases_table, phases_text
+from deadzone.report.sweep.tables import phases_table, phases_text
 from deadzone.store.reference import load_reference
 
 

@@ -3,7 +3,7 @@ no work done."""
 
 import pytest
 
-from deadzone.run.sweep.failing import printed_counts
+from deadzone.run.sweep.printed import printed_counts
 
 NINE = ["rows", "files", "jobs", "tasks", "items", "keys", "lines", "frames", "docs"]
 """More than are told of a program."""

@@ -6,7 +6,7 @@ import pytest
 
 from deadzone.run.targets import interference
 from deadzone.run.targets.interference import MachineReading, Neighbours, between, waited_share
-from deadzone.run.targets.processes import TICK_S
+from deadzone.run.targets.kernel_files import TICK_S
 
 BEFORE = MachineReading(
     busy_s=100.0, steal_s=5.0, memory_stall_s=1.0, io_stall_s=None,

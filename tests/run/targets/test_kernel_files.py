@@ -6,7 +6,7 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deadzone.run.targets.processes import key_values, read_bytes, stall_s, whole_number
+from deadzone.run.targets.kernel_files import key_values, read_bytes, stall_s, whole_number
 
 
 def test_counters_are_read_and_other_lines_left_out(tmp_path):

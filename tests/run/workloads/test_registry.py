@@ -1,6 +1,6 @@
 """The workloads by the kind a study names."""
 
-from deadzone.run.sweep.measuring import make_workload
+from deadzone.run.workloads.registry import make_workload
 from deadzone.study.workload_specs import CommandWorkloadSpec, FfmpegWorkloadSpec
 
 

@@ -32,9 +32,9 @@ from deadzone.analysis.phases.thresholds import CERTAINTY, PRACTICAL_TOLERANCE, 
 from deadzone.errors import PhaseError
 from deadzone.language.messages import Message
 from deadzone.study.levels import Level, is_number
-from deadzone.study.objective_specs import UntilSpec
 from deadzone.study.reasons import reason
 from deadzone.study.scales import KnobScale, level_name, nothing_to_choose, scale_of
+from deadzone.study.until_specs import UntilSpec
 
 OPEN_SETTING = 0.05
 """Whether a level is as good as the best counts as open while one more trial tells so much about it

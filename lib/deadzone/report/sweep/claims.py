@@ -11,7 +11,7 @@ from deadzone.language.messages import N_, _
 from deadzone.language.tabling import Layout
 from deadzone.report.document.display import Block, Table, section
 from deadzone.report.sweep.analysis import Analysis
-from deadzone.report.sweep.history import previous_run
+from deadzone.report.sweep.regression_check import previous_run
 from deadzone.report.sweep.source import load_source
 from deadzone.report.sweep.trials import Source
 from deadzone.store.run import RunFolder

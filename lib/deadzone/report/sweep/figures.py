@@ -33,14 +33,8 @@ from deadzone.language.messages import N_, _, join, say
 from deadzone.report.document.display import Block, Figure, Prose, Table
 from deadzone.report.document.drawing import new_figure
 from deadzone.report.sweep.analysis import Slice
-from deadzone.report.sweep.prose import (
-    cores_used,
-    is_measured,
-    names,
-    phases_text,
-    positions,
-    why_in_words,
-)
+from deadzone.report.sweep.prose import why_in_words
+from deadzone.report.sweep.tables import cores_used, is_measured, names, phases_text, positions
 from deadzone.report.sweep.trials import Source
 from deadzone.study.scales import level_name
 from deadzone.style import (

@@ -1,32 +1,18 @@
-"""The sentences of a report, made from the numbers, each with what it rests on.
-
-The tables of a report, as texts with units and sensible digits, each under a sentence about the
-data.
-"""
+"""The sentences of a report, made from the numbers, each with what it rests on."""
 
 from dataclasses import replace
 
-import numpy as np
-import pandas as pd
-
 from deadzone.analysis.mechanisms.explaining import limits, no_cause, sentences
-from deadzone.analysis.phases.candidates import places
 from deadzone.analysis.phases.decision import is_of_trials
-from deadzone.analysis.phases.model import PhaseModel
-from deadzone.analysis.phases.naming import phases_shown
-from deadzone.analysis.phases.quantities import axis_label, listing, plain_name
-from deadzone.analysis.phases.result import PhaseResult
-from deadzone.analysis.phases.summary import SLOPES, fit_facts, phase_rows, shape, summarise
+from deadzone.analysis.phases.summary import phase_rows, shape
 from deadzone.analysis.settings.wording import in_order
 from deadzone.language.formats import date
-from deadzone.language.messages import N_, Message, _, join, ngettext, say, spoken
-from deadzone.language.tabling import Layout
+from deadzone.language.messages import _, spoken
 from deadzone.report.document.display import (
     Claim,
     CommandBlock,
     Evidence,
     Prose,
-    Table,
     Title,
     Verdict,
 )
@@ -34,7 +20,6 @@ from deadzone.report.sweep.analysis import Analysis, Slice
 from deadzone.report.sweep.trials import Source
 from deadzone.store.command_lines import command_line
 from deadzone.store.run import RunFolder
-from deadzone.study.scales import level_name
 
 RAW = Evidence("trials.parquet")
 REPRODUCE = "reproduce"
@@ -182,156 +167,3 @@ def reproduce(source: Source) -> CommandBlock:
         line = command_line(RunFolder(source.folder)) if source.folder else ""
         lines = [*filter(None, [line]), f"deadzone report {source.run_id}"]
     return CommandBlock(tuple(lines), id=REPRODUCE)
-
-
-OUTLIERS = N_(
-    "{n} of {all:count} trials is an outlier; it stays in the data and counts for little in the "
-    "fit.",
-    "{n} of {all:count} trials are outliers; they stay in the data and count for little in the "
-    "fit.",
-)
-
-LEFT_OUT_TABLE = Layout(
-    columns={
-        "{knob_label}": "{level}",
-        N_("trials", context="count"): "{count:,}",
-        N_("status"): "{status}",
-        N_("reason"): "{reason}",
-        N_("trial numbers"): "{numbers}",
-    },
-    caption="{told}",
-    numeric=(0, 1),
-)
-
-UNTRUSTED = N_(
-    "{n} attempt was disturbed from outside; it is kept, and analysed only for want of others.",
-    "{n:count} attempts were disturbed from outside; they are kept, and analysed only for want of "
-    "others.",
-)
-FAILED = N_(
-    "{n} of {all:count} trials failed; it is kept, and left out of the fit.",
-    "{n:count} of {all:count} trials failed; they are kept, and left out of the fit.",
-)
-
-
-def positions(model: PhaseResult, trials: pd.DataFrame) -> np.ndarray:
-    """Where each trial stands on the knob's axis, NaN for those whose level is not on it."""
-    named = {level_name(level): place for level, place in places(model).items()}
-    return trials[model.knob].map(level_name).map(named).to_numpy(float)
-
-
-def cores_used(trials: pd.DataFrame) -> list[str]:
-    """The columns with the cores that the trials used, and those that servers used which belong to
-    them."""
-    beside = (name for name in map(str, trials) if name.endswith("_cores"))
-    return [name for name in ("cpu_efficiency", *beside) if is_measured(trials, name)]
-
-
-def is_measured(trials: pd.DataFrame, column: str) -> bool:
-    """Whether any trial has a value of a column."""
-    return column in trials and bool(trials[column].notna().any())
-
-
-def outliers_table(s: Slice) -> Table | None:
-    """The trials that were given less weight, with the reason; None if there are none."""
-    n = len(s.model.outliers)
-    if not n:
-        return None
-    caption = say(OUTLIERS, n=n, all=s.model.n_trials)
-    return Table.shown(summarise(s.model, s.advice).sections[-1], s.anchor("outliers"), caption)
-
-
-def left_out(source: Source) -> list[Table]:
-    """The trials that were disturbed, and those that failed, timed out or were killed, one row for
-    those alike at a level; no table where there are none."""
-    tables = []
-    for identity, rows, reason, text in (
-        ("untrusted", source.untrusted, "distrust_reason", UNTRUSTED),
-        ("failures", source.failed, "error", FAILED),
-    ):
-        if rows.empty:
-            continue
-        said = rows[reason].fillna("") if reason in rows else ""
-        named = {"level": rows[source.knob], "status": rows.get("status", ""), "reason": said}
-        alike = rows.assign(**named).astype(dict.fromkeys((*named, "trial"), str))
-        grouped = alike.groupby([*named], sort=False)["trial"]
-        shown = grouped.agg(count="size", numbers=lambda trials: listing([*trials])).reset_index()
-        told = say(text, n=len(rows), all=len(source.trials))
-        cells, label = shown.to_dict("records"), axis_label(source.knob)
-        tables.append(Table.of(LEFT_OUT_TABLE, cells, identity, told=told, knob_label=label))
-    return tables
-
-
-PHASES_TABLE = Layout(
-    columns={
-        "{label}": "{range}",
-        N_("phase"): "{phase}",
-        N_("gain"): "{gain:percent}",
-        "{slope_name}": "{slope}",
-        N_("std err"): "{error}",
-        N_("{certainty:percent} interval"): "{interval}",
-        "p": "{p_value:p}",
-    },
-    caption="{told}",
-    ids="{position}",
-    numeric=(2, 3, 4, 5, 6),
-)
-
-MEANINGS = {
-    False: N_("An elasticity of 1 is perfect scaling, 0 no gain, below 0 harm."),
-    True: N_("A unit is one of the knob's, on an interval scale."),
-}
-"""Of the slope of a phase, by whether the knob is on an interval scale."""
-
-
-def names(response: str, knob: str) -> dict[str, str]:
-    """Two columns in words, as the sentences on a curve name them."""
-    return {"response": plain_name(response), "knob": plain_name(knob)}
-
-
-def phases_text(model: PhaseModel) -> str:
-    """All phases in a line: `linear 1-4, dead zone 4-6, ...`."""
-    return join(["{phase} {start}-{stop}".format(**row) for row in phases_shown(model)], ", ")
-
-
-def phases_table(
-    model: PhaseModel,
-    *,
-    identity: str = "phases",
-    name: str = "",
-) -> Table:
-    """One row a phase: range, label, gain over the phase, elasticity with its standard error,
-    interval and p (of no effect at all, by Student's t).
-
-    identity: id of the table. name: of the curve, beside others.
-    """
-    rows = phase_rows(model)
-    for row in rows:
-        row["range"] = _("{start} to {stop}", start=row["start"], stop=row["stop"])
-        row["interval"] = _("{start} to {stop}", start=row["low"], stop=row["high"])
-    is_interval = model.axis.is_interval
-    caption = ngettext(
-        "The curve of {response} over {knob} is a single phase. {meaning}",
-        "The curve of {response} over {knob} has {n} phases. {meaning}",
-        n=len(rows),
-        meaning=say(MEANINGS[is_interval]),
-        **names(model.response, model.knob),
-    )
-    return Table.of(
-        PHASES_TABLE,
-        rows,
-        identity,
-        told=f"{name}. {caption}" if name else caption,
-        label=axis_label(model.knob),
-        slope_name=say(SLOPES[is_interval]),
-        certainty=model.certainty,
-    )
-
-
-def fit_in_words(model: PhaseModel) -> Message:
-    """What stands below the coefficients of a fit: trials, noise and R2."""
-    return _(
-        "n = {n_trials:count} trials at {n_levels} levels; noise {noise:percent}; R² = "
-        "{r_squared:number}.",
-        **fit_facts(model),
-    )

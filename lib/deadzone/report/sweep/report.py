@@ -19,11 +19,11 @@ from deadzone.language.messages import N_, _, ngettext, say
 from deadzone.language.tabling import Layout
 from deadzone.report.document.display import Block, Claim, Prose, Table, Title, Verdict, section
 from deadzone.report.document.publishing import Published, read_entry
-from deadzone.report.sweep import figures, prose
+from deadzone.report.sweep import figures, prose, tables
 from deadzone.report.sweep.analysis import Analysis, all_there_is
 from deadzone.report.sweep.claims import claims_moved, claims_section, judged_of
-from deadzone.report.sweep.history import regression_check, since_previous
 from deadzone.report.sweep.recommended import applied
+from deadzone.report.sweep.regression_check import regression_check, since_previous
 from deadzone.report.sweep.trials import Source
 from deadzone.store.run import RunFolder
 from deadzone.study.design import Treatment
@@ -102,8 +102,8 @@ class SweepReport:
                 block
                 for s in self.analysis
                 for block in (
-                    prose.phases_table(s.model, identity=s.anchor("phases"), name=s.name),
-                    Prose((prose.fit_in_words(s.model), *prose.shape_in_words(s))),
+                    tables.phases_table(s.model, identity=s.anchor("phases"), name=s.name),
+                    Prose((tables.fit_in_words(s.model), *prose.shape_in_words(s))),
                 )
             ]
         answer = self.analysis.answer
@@ -130,8 +130,8 @@ class SweepReport:
         """Outliers, untrusted and failed trials, notes and warnings; one sentence where there are
         none."""
         blocks: list[Block | None] = [prose.notes(self.analysis)]
-        blocks += map(prose.outliers_table, self.analysis)
-        blocks += prose.left_out(self.analysis.source)
+        blocks += map(tables.outliers_table, self.analysis)
+        blocks += tables.left_out(self.analysis.source)
         return [item for item in blocks if item is not None] or [
             Prose((_("No outliers, no untrusted trials, no failures, no warnings."),))
         ]

@@ -21,10 +21,11 @@ from deadzone.errors import (
 )
 from deadzone.language.messages import Message, _
 from deadzone.measurement import Interference, Measurement
-from deadzone.run.sweep.failing import FAILURES_IN_A_ROW, Failures, printed_counts
+from deadzone.run.sweep.failing import FAILURES_IN_A_ROW, Failures
 from deadzone.run.sweep.forecast import TrialTimes, ahead, remaining
 from deadzone.run.sweep.measuring import Measuring
 from deadzone.run.sweep.parallel import in_parallel
+from deadzone.run.sweep.printed import printed_counts
 from deadzone.run.sweep.progress import Progress
 from deadzone.run.targets.base import Surroundings
 from deadzone.run.targets.interrupts import interrupts_later

@@ -21,7 +21,8 @@ from dataclasses import dataclass, replace
 from functools import cache
 
 from deadzone.measurement import Interference
-from deadzone.run.targets.processes import TICK_S, read_bytes, stall_s, whole
+from deadzone.run.targets.kernel_files import TICK_S, read_bytes, stall_s
+from deadzone.run.targets.processes import whole
 
 LEAST_CORES = 0.02
 """Others that use less are not named [cores]."""

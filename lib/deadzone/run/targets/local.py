@@ -30,8 +30,9 @@ from deadzone.run.targets.limits.base import (
     quota_us,
 )
 from deadzone.run.targets.limits.cgroup_v1 import CgroupV1
-from deadzone.run.targets.limits.cgroup_v2 import CgroupV2, SystemdScope
+from deadzone.run.targets.limits.cgroup_v2 import CgroupV2
 from deadzone.run.targets.limits.io import IO_LIMITS, IoLimiter, io_limit
+from deadzone.run.targets.limits.systemd import SystemdScope
 from deadzone.run.targets.processes import below, listed
 from deadzone.run.targets.undo_log import remove_leftovers, undo_left_over
 from deadzone.study.design import Treatment

@@ -26,7 +26,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from deadzone.run.targets.processes import TICK_S, read_bytes
+from deadzone.run.targets.kernel_files import TICK_S, read_bytes
 
 NANOSECONDS = 1e9
 

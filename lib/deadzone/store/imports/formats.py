@@ -12,16 +12,7 @@ from typing import Any
 import jmespath
 
 from deadzone.errors import FormatError
-from deadzone.store.imports.document import (
-    SIZES,
-    documents,
-    figure,
-    in_own_unit,
-    number_in,
-    quoted,
-    reading,
-    text_of,
-)
+from deadzone.store.imports.document import documents, number_in, quoted, reading, text_of
 from deadzone.store.imports.result import (
     CLOSED_LOOP,
     Results,
@@ -31,6 +22,7 @@ from deadzone.store.imports.result import (
     own_name,
     results_of,
 )
+from deadzone.store.imports.units import SIZES, figure, in_own_unit
 from deadzone.study.levels import is_number
 from deadzone.study.quantity import on_clock, plain
 

@@ -6,7 +6,8 @@ import pytest
 from benchmarks.synthetic.services import simulated_cells, simulated_service
 
 from deadzone.analysis.objectives.bounds import Objective
-from deadzone_load.capacity.cells import CONFIDENCE, cells_of, feasibility
+from deadzone_load.capacity.cells import cells_of
+from deadzone_load.capacity.feasibility import CONFIDENCE, feasibility
 
 MEAN = Objective("latency_mean_ms", "at_most", 40.0)
 

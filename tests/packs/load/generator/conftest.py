@@ -13,7 +13,7 @@ import pytest
 from disturbance import GENERATOR, undisturbed
 from programs import PROGRAMS
 
-from deadzone_load.generator.window import LoadPlan
+from deadzone_load.generator.plan import LoadPlan
 
 SERVER = Path(__file__).parent / "server.py"
 

@@ -5,9 +5,10 @@ import time
 import numpy as np
 import pytest
 
-from deadzone_load.generator.connection import Loop
+from deadzone_load.generator.loop import Loop
+from deadzone_load.generator.pacing import RequestPacer, moments
+from deadzone_load.generator.plan import LoadPlan
 from deadzone_load.generator.recording import Recorder, Timed, columns, saturation
-from deadzone_load.generator.window import LoadPlan, RequestPacer, moments
 
 
 def test_constant_arrivals_are_evenly_spaced_and_fill_the_window():

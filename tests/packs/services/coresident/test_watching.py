@@ -13,8 +13,8 @@ from servers import free_port, postgres_programs, postgres_server, redis_client,
 
 from deadzone.errors import SweepError, TargetError
 from deadzone.report.sweep.analysis import analyse
-from deadzone.report.sweep.prose import cores_used
 from deadzone.report.sweep.source import load_source
+from deadzone.report.sweep.tables import cores_used
 from deadzone.store.run import RunFolder
 from deadzone.study.coresident_specs import CoresidentSpec
 from deadzone_services.coresident.watching import CoresidentProcess

@@ -4,8 +4,8 @@ that has one."""
 import pytest
 
 from deadzone.errors import TargetError
-from deadzone.run.targets.limits import cgroup_v2
-from deadzone.run.targets.limits.cgroup_v2 import SystemdScope
+from deadzone.run.targets.limits import systemd
+from deadzone.run.targets.limits.systemd import SystemdScope
 
 
 @pytest.fixture
@@ -24,7 +24,7 @@ def test_without_systemd_the_reason_is_said(tmp_path, monkeypatch):
 
 
 def test_systemd_with_cgroup_v1_is_refused(installed, monkeypatch):
-    monkeypatch.setattr(cgroup_v2, "v2_mount", lambda: None)
+    monkeypatch.setattr(systemd, "v2_mount", lambda: None)
     with pytest.raises(TargetError, match="cgroup v2"):
         SystemdScope().open("deadzone-1-2-3")
 
@@ -38,7 +38,7 @@ def test_a_group_without_a_controller_is_an_error_that_says_who_can_change_it(
     tmp_path, monkeypatch
 ):
     monkeypatch.setattr(
-        cgroup_v2, "_run", lambda *argv: cgroup_v2.subprocess.CompletedProcess(argv, 0, "", "")
+        systemd, "_run", lambda *argv: systemd.subprocess.CompletedProcess(argv, 0, "", "")
     )
     scope = SystemdScope()
     scope._folders[scope.hierarchy] = tmp_path
@@ -47,7 +47,7 @@ def test_a_group_without_a_controller_is_an_error_that_says_who_can_change_it(
 
 
 def test_a_user_starts_the_launcher_in_a_scope_of_their_own_systemd(monkeypatch):
-    monkeypatch.setattr(cgroup_v2.os, "geteuid", lambda: 1000)
+    monkeypatch.setattr(systemd.os, "geteuid", lambda: 1000)
     argv = SystemdScope().wrap(("program", "--option"))
     assert argv[:3] == ("systemd-run", "--user", "--scope")
     assert argv[-3:] == ("--", "program", "--option")

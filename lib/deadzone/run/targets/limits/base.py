@@ -12,7 +12,7 @@ from typing import Any
 
 from deadzone.errors import TargetError
 from deadzone.measurement import Sample, difference
-from deadzone.run.targets.processes import read_bytes
+from deadzone.run.targets.kernel_files import read_bytes
 from deadzone.study.levels import NONE, Level, is_number
 
 PERIOD_US = 100_000

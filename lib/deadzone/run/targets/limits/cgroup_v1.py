@@ -14,6 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from deadzone.errors import SaidAs, TargetError, system_reason
+from deadzone.run.targets.kernel_files import key_values, stall_s, whole_number
 from deadzone.run.targets.limits.base import (
     PERIOD_US,
     ControlGroup,
@@ -31,12 +32,7 @@ from deadzone.run.targets.limits.cgroup_v2 import (
     own_v2_group,
     v2_mount,
 )
-from deadzone.run.targets.processes import (
-    key_values,
-    listed,
-    stall_s,
-    whole_number,
-)
+from deadzone.run.targets.processes import listed
 
 NANOSECONDS = 1e9
 

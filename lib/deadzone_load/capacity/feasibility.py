@@ -1,0 +1,205 @@
+"""Which cells meet all objectives, the smallest pool that does at a rate, and the highest rate a
+pool bears.
+
+Cells share no trials, so the probability of a smallest pool is that it meets the objectives and
+that none of its smaller neighbours does.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import takewhile
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from deadzone.analysis.objectives.bounds import (
+    Estimate,
+    Objective,
+    cell_means,
+    chance_met,
+    may_meet,
+)
+from deadzone_load.capacity.cells import Cell, LoadCells, scatter_within
+
+LEAST_WITHIN = 1e-3
+"""What one trial scatters where nothing else tells: a tenth of a percent."""
+
+
+@dataclass(frozen=True)
+class CellChances:
+    """A cell's chances. met: by the column of each objective, the confidence that it is met.
+
+    scatter_known: False where the confidence rests on one trial and no other cell says how much
+    trials differ.
+    """
+
+    met: Mapping[str, float]
+    scatter_known: bool
+
+    @property
+    def confidence(self) -> float:
+        """That every objective is met: that in the least sure one."""
+        return min(self.met.values())
+
+
+def _means(cells: Sequence[Cell], objective: Objective) -> list[Estimate]:
+    """The mean of every cell on the scale it is judged on; of a single trial never surer than its
+    histogram is."""
+    groups = []
+    for cell in cells:
+        values = cell.values(objective.column)
+        # A value of 0 counts as the smallest that was seen.
+        smallest = values[values > 0].min() if (values > 0).any() else 1.0
+        groups.append(np.log(np.maximum(values, smallest)))
+    means = cell_means(groups, (LEAST_WITHIN, math.inf)) if groups else []
+    assert means is not None
+    within = [
+        max((scatter_within(objective, trial.histograms) for trial in cell.trials), default=0.0)
+        for cell in cells
+    ]
+    return [
+        replace(mean, error=max(mean.error, least / mean.n**0.5))
+        for mean, least in zip(means, within, strict=True)
+    ]
+
+
+CONFIDENCE = 0.95
+"""A pool is said to meet the objectives when it does with this probability."""
+
+HOPELESS = 0.05
+"""A pool is said to miss them when it meets them with no more than this."""
+
+CERTAINTY = 0.90
+"""Coverage of the interval of a capacity."""
+
+
+@dataclass(frozen=True)
+class SmallestPool:
+    """The smallest pool that meets all objectives at a rate.
+
+    pool: the smallest that does with `CONFIDENCE`; None where none does. likely: the smallest that
+    more probably does than not, which may be smaller; None where none does. sure: by pool, the
+    confidence that it does. undecided: pools smaller than `pool` (or all, without one) that can be
+    neither said to meet nor to miss.
+    """
+
+    pool: float | None
+    likely: float | None
+    sure: Mapping[float, float]
+    undecided: tuple[float, ...]
+
+    @property
+    def named(self) -> tuple[str, float]:
+        """What to say, in a word, and the pool: the smallest, the likely one, or the surest."""
+        if self.pool is not None:
+            return "smallest", self.pool
+        if self.likely is not None:
+            return "smallest_likely", self.likely
+        return "smallest_none", max(self.sure, key=lambda pool: self.sure[pool])
+
+
+@dataclass(frozen=True, eq=False)
+class Feasibility:
+    """All cells of a load test against its objectives."""
+
+    cells: LoadCells
+    objectives: tuple[Objective, ...]
+    judged: Mapping[tuple[float, float], CellChances]
+
+    @property
+    def confidence(self) -> pd.DataFrame:
+        """Probability that all objectives are met: one row a rate, one column a pool; nan where
+        nothing is known."""
+        cells, sure = self.cells, {at: judged.confidence for at, judged in self.judged.items()}
+        table = [[sure.get((pool, rate), np.nan) for pool in cells.pools] for rate in cells.rates]
+        rates, pools = (
+            pd.Index(cells.rates, name=cells.rate),
+            pd.Index(cells.pools, name=cells.pool),
+        )
+        return pd.DataFrame(table, index=rates, columns=pools)
+
+    @property
+    def scatter_known(self) -> bool:
+        """Whether trials were repeated, so that what they differ by is known."""
+        return all(judged.scatter_known for judged in self.judged.values())
+
+    def missed(self, place: tuple[float, float]) -> tuple[Objective, ...]:
+        """The objectives that a cell's typical trial misses, of the largest value its worst one;
+        all of them where the server failed a trial."""
+        cell = self.cells.by_place[place]
+        missed = []
+        for objective in self.objectives:
+            values = cell.values(objective.column)
+            typical = cell.typical(objective.column)
+            if objective.is_extreme and np.isfinite(values).any():
+                worst = np.nanmax if objective.sense == "at_most" else np.nanmin
+                typical = float(worst(values))
+            if cell.failed or not objective.met(np.array([typical]))[0]:
+                missed.append(objective)
+        return tuple(missed)
+
+    def smallest(self, rate: float) -> SmallestPool:
+        """The smallest pool that meets all objectives at a rate."""
+        sure = {
+            p: self.judged[p, rate].confidence for p in self.cells.pools if (p, rate) in self.judged
+        }
+        pool = next((p for p, c in sure.items() if c >= CONFIDENCE), None)
+        likely = next((p for p, c in sure.items() if c >= 0.5), None)
+        unsure = [p for p, c in sure.items() if HOPELESS < c < CONFIDENCE]
+        undecided = tuple(p for p in unsure if pool is None or p < pool)
+        return SmallestPool(pool, likely, sure, undecided)
+
+    def capacity(self, pool: float) -> dict[str, Any] | None:
+        """The highest measured rate up to which a pool meets all objectives, at that rate and at
+        all lower ones.
+
+        rate_shown: up to this rate it does with `CONFIDENCE`; None where not even at the lowest.
+        rate_low, rate_high: interval at `CERTAINTY`, 0 for below the lowest rate. limited_by: the
+        objective least sure to be met at the next rate up, or an empty text. None where nothing is
+        known of the pool. Beyond a cell that says nothing of the server nothing is claimed.
+        """
+        measured = [rate for rate in self.cells.rates if self.cells.at(pool, rate)]
+        rates = list(takewhile(lambda rate: (pool, rate) in self.judged, measured))
+        if not rates:
+            return None
+        sure = np.minimum.accumulate([self.judged[pool, rate].confidence for rate in rates])
+        shown, low, high = (
+            int((sure >= least).sum())
+            for least in (CONFIDENCE, (1 + CERTAINTY) / 2, (1 - CERTAINTY) / 2)
+        )
+        borne, weakest = [0.0, *rates], ""
+        if shown < len(rates):
+            met = self.judged[pool, rates[shown]].met
+            weakest = min(met, key=lambda column: met[column])
+        rates_borne = {"rate_low": borne[low], "rate_high": borne[high]}
+        return {"rate_shown": borne[shown] or None, **rates_borne, "limited_by": weakest}
+
+
+def feasibility(cells: LoadCells, objectives: Sequence[Objective]) -> Feasibility:
+    """Judge all cells by all objectives, of which there is at least one; cells without a trial that
+    says something are left out.
+
+    A trial that the server failed misses everything, and one that did not measure a column its
+    objective.
+    """
+    known = {
+        place: cell for place, cell in sorted(cells.by_place.items()) if cell.trials or cell.failed
+    }
+    unbroken = {place: cell for place, cell in known.items() if not cell.failed}
+    columns = [objective.column for objective in objectives]
+    met = {place: dict.fromkeys(columns, 0.0) for place in known}
+    for objective in objectives:
+        values = {place: cell.values(objective.column) for place, cell in unbroken.items()}
+        places = [place for place, own in values.items() if may_meet(objective, own)]
+        means = _means([unbroken[place] for place in places], objective)
+        for place, mean in zip(places, means, strict=True):
+            counts = [(trial.errors, trial.requests) for trial in unbroken[place].trials]
+            chance = chance_met(objective, values[place], mean, np.array(counts))
+            met[place][objective.column] = chance
+    repeated = any(len(cell.trials) > 1 for cell in unbroken.values())
+    judged = {
+        place: CellChances(met[place], repeated or bool(known[place].failed)) for place in known
+    }
+    return Feasibility(cells, tuple(objectives), judged)
