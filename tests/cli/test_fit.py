@@ -230,18 +230,21 @@ def test_a_level_keeps_its_remark_and_is_a_number_unless_the_remark_is_the_level
     rows = [f"{level},{rate}" for level, rate in (("1 (default)", 100), (2, 190), (4, 350))]
     table.write_text("\n".join(["threads,ops/s", *rows, *rows, ""]))
     assert deadzone("fit", table, *asked).out.startswith("Set 4 threads: 350 ops/s")
-    table.write_text(table.read_text().replace("2,190", "1 (packed),190"))
-    found = json.loads(deadzone("fit", table, *asked[:-1], "--json").out)
-    assert not found["phases"] and len(found["settings"]) == 3  # two words, not one number
+    for other in ("1 (packed)", "1", "1.0"):
+        table.write_text(
+            "\n".join(["threads,ops/s", *rows, *rows, ""]).replace("2,190", f"{other},190")
+        )
+        found = json.loads(deadzone("fit", table, *asked[:-1], "--json").out)
+        assert len(found["settings"]) == 3  # two settings, not one number
 
 
-def test_rows_whose_response_is_a_word_can_be_left_out(tmp_path, deadzone):
+def test_a_trial_whose_response_is_a_word_is_left_out_once_that_cell_is_empty(tmp_path, deadzone):
     table, asked = tmp_path / "t.csv", ("--knob", "n", "--response", "ops/s")
     table.write_text("n,ops/s\n1,100\n2,abc\n4,350\n1,101\n4,352\n")
     said = deadzone("fit", table, *asked, code=2).err
-    assert said.endswith("`grep -vF -- abc FILE | deadzone fit - ...`.\n")
-    table.write_text("n,ops/s\n1,x\n2,y\n")
-    assert "`--response COL`" in deadzone("fit", table, *asked, code=2).err
+    assert "data row 2" in said and "`--response COL`" in said
+    table.write_text(table.read_text().replace("abc", ""))
+    assert deadzone("fit", table, *asked).out.startswith("Set n 4")
 
 
 def test_the_unit_of_cells_stands_with_every_value(tmp_path, deadzone):

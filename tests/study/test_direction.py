@@ -50,6 +50,9 @@ def test_the_same_rule_gives_the_printed_unit():
     assert [response(2.07, name) for name in ("Time(s)", "Mean [s]")] == ["2.07 s", "2.07 s"]
     assert response(2, "Rate (rows/s)") == "2.00 rows/s" and response(2, "time (all)") == "2.00"
     assert axis_label("Time (s)") == "Time (s)" and axis_label("tps") == "tps"
+    assert axis_label("time(s)", of_cells="ms") == "time (ms)"
+    others = ("thread(s)", "latency (min)", "hit (yes/no)", "total_flop", "stops", "steps")
+    assert [response(2, name) for name in others] == ["2.00"] * len(others)
 
 
 def test_a_name_in_capitals_is_printed_as_it_is_written():

@@ -26,6 +26,7 @@ from deadzone.study.scales import level_name
      (["57.90s", "102 s (cold)"], [57.9, 102], "Remarks in brackets in 'y' are left out."),
      (["43632.7 (1.56x)", "27913 (1.0x)"], [43632.7, 27913], "Remarks in brackets"),
      (["1 (± 0.2)", "2 (+-3%)"], [1, 2], "The spread behind ± in 'y' is taken for the noise"),
+     (["1h02m", "42m10s", "42m"], [3720, 2530, 2520], "(m, s), all are converted to s."),
      (["~90 secs", "35 secs"], [90, 35], "rounded by hand"), (["45 %", "7%"], [45, 7], None),
      (["500 ms", "2 s", "1min"], [0.5, 2, 60], "several units (min, ms, s), all are converted"),
      (["1 MB/s", "2 GB/s"], [1e6, 2e9], "converted to B/s"),

@@ -84,6 +84,12 @@ def test_a_verdict_withholds_the_setting_while_a_finding_stops_it():
     assert dz.Verdict(model, anyway=True).verdict.startswith("Set ")
 
 
+def test_a_factor_of_a_run_is_another_column_than_its_knob():
+    run = dz.load_run("disk-block-size/reference")
+    with pytest.raises(Exception, match="knob and by are the same column"):
+        dz.examine(run, by=run.knob)
+
+
 def test_a_verdict_says_a_doubt_once():
     curve = dz.load_reference("ffmpeg-threads", "limit-equals-threads")
     said = [str(one) for one in dz.Verdict(dz.fit_phases(curve, "cpu_limit", "wall_s")).paragraphs]

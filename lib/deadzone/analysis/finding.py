@@ -6,7 +6,6 @@ was seen and what to change. Its docstring is what `deadzone explain` says of it
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any, Literal
 
 from deadzone.language.messages import N_, Message, Text, _, join, say
@@ -66,12 +65,12 @@ class Finding:
         """One less the chance of a false alarm."""
         return 1 - self.p
 
-    @cached_property
+    @property
     def seen(self) -> Message:
         """What was seen, with its figures."""
         return say(KINDS[self.key].seen[self.values.get("how", "")], **self.values)
 
-    @cached_property
+    @property
     def mend(self) -> Message:
         """What to change."""
         mend, how = KINDS[self.key].mend, self.values.get("how", "")

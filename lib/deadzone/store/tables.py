@@ -80,11 +80,12 @@ def read_table(path: Path) -> pd.DataFrame:
     """
     if path == STANDARD_INPUT:
         return _read_standard_input()
-    is_missing = path.suffix and not path.is_file()
+    is_missing = path.suffix and not path.exists()
     if not (is_table(path) or is_missing or is_drawn(path)):
         hint = _recognised(path) if path.suffix else f" If it is a run: `deadzone report {path}`."
         if hint or not is_in_columns(path):
-            raise TableError(f"{path}: a table is a file ending in {' or '.join(READABLE)}.{hint}")
+            kinds = f"{' or '.join(READABLE)}, or a text in columns"
+            raise TableError(f"{path}: a table is a file ending in {kinds}.{hint}")
     if not path.is_file():
         near = [p.name for p in path.parent.iterdir()] if path.parent.is_dir() else []
         raise TableError(f"{path}: there is no such table.{did_you_mean(path.name, near)}")

@@ -9,6 +9,8 @@ import re
 from pathlib import Path
 from typing import Any
 
+from deadzone.study.quantity import read_quantity
+
 TEXTS = (".txt", ".dat", ".out", ".log")
 """Endings of texts that may hold a table."""
 
@@ -76,15 +78,18 @@ def is_drawn(path: Path) -> bool:
 
 
 def is_in_columns(path: Path) -> bool:
-    """Whether a text of another ending has as many cells in each line."""
+    """Whether a text of another ending has as many cells in each line, of which the first has no
+    number and the others have one in some column."""
     if path.suffix not in TEXTS or not path.is_file():
         return False
     lines = _head(path)[0].splitlines()
     rows = [line for line in lines[_remarks(lines) :] if line.strip()][:ROWS_LOOKED_AT]
     rows[:1] = [row.removeprefix("# ") for row in rows[:1]]
     separator = _separator(rows)
-    widths = {len(_cells(line, separator)) for line in rows}
-    return len(rows) > 2 and len(widths) == 1 and widths != {1}
+    cells = ([cell.strip() for cell in _cells(row, separator)] for row in rows)
+    head, *trials = ([*map(read_quantity, row)] for row in cells)
+    is_even = {len(head)} == {*map(len, trials)} and len(head) > 1
+    return is_even and not any(head) and any(map(all, zip(*trials, strict=True)))
 
 
 def _rules(lines: list[str]) -> set[int]:

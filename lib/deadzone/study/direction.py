@@ -67,6 +67,9 @@ RATE_UNIT = re.compile(
 )
 """A rate in one word: `qps`, `fps`, `mbps`, `Mops`, `GFLOPS`."""
 
+PRINTED = re.compile(r"[kmg]?(r|q|t|f|io|msg|req|tok)ps|[kmg]ops|[kmgtpe]flops")
+"""Of these, what is no other word: it is printed behind a number."""
+
 PERCENTILE = re.compile(r"p[1-9]\d{1,3}")
 """`p99` alone is one of a time."""
 
@@ -197,7 +200,7 @@ def rate_unit(name: str) -> str:
     `mean_tps`; empty where the name has none."""
     if written := re.match(r"[A-Za-z]+/[A-Za-z]+(?![^ ])", name):
         return written[0]
-    if RATE_UNIT.fullmatch((last := re.split(r"[ _]", name)[-1]).lower()):
+    if PRINTED.fullmatch((last := re.split(r"[ _]", name)[-1]).lower()):
         return last
     match = re.search(r"(?:^|_)([A-Za-z]+)_s$", name)
     return f"{match[1]}/s" if match and match[1].lower() in COUNTED else ""

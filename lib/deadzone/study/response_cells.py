@@ -13,7 +13,7 @@ from typing import Any
 import pandas as pd
 
 from deadzone.language.messages import Message, _, ngettext
-from deadzone.study.quantity import Quantity, family_of, read_quantity
+from deadzone.study.quantity import PRINTED_SECONDS, Quantity, family_of, read_quantity
 from deadzone.study.scales import MISSING, level_name
 
 READ_AS = "deadzone_cells"
@@ -62,6 +62,8 @@ def with_numbers(frame: pd.DataFrame, response: str) -> pd.DataFrame:
     units = {own.unit for own in read.values()}
     family = family_of(units) if len(units) > 1 else (max(units), dict.fromkeys(units, 1.0))
     family = ("", MULTIPLES) if units <= MULTIPLES.keys() else family
+    if {"m", "s"} <= units <= PRINTED_SECONDS.keys():  # 42m beside 1h02m
+        family = ("s", PRINTED_SECONDS)
     if family is None:
         return frame
     unit, factors = family
@@ -69,7 +71,7 @@ def with_numbers(frame: pd.DataFrame, response: str) -> pd.DataFrame:
     changed = frame.assign(**{response: names.where(is_value).map(numbers).astype(float)})
     if status.notna().any():
         changed["status"] = status.where(status.notna(), frame.get("status", "ok"))
-    changed.attrs = {**frame.attrs, READ_AS: {response: tuple(_said(response, read, status))}}
+    changed.attrs = {**frame.attrs, READ_AS: {response: tuple(_said(response, read, status, unit))}}
     changed.attrs[UNITS] = {response: unit}
     if spreads := [own.spread for own in read.values() if own.spread]:
         changed.attrs[SPREADS] = {response: median(spreads)}
@@ -96,7 +98,9 @@ def is_amount(cell: object) -> bool:
     return read_quantity(level_name(cell)) is not None
 
 
-def _said(response: str, read: Mapping[str, Quantity], status: pd.Series) -> Iterable[Message]:
+def _said(
+    response: str, read: Mapping[str, Quantity], status: pd.Series, unit: str
+) -> Iterable[Message]:
     units = sorted({own.unit for own in read.values()})
     if units != [""] and MULTIPLES.keys() >= {*units}:
         yield _(
@@ -109,7 +113,7 @@ def _said(response: str, read: Mapping[str, Quantity], status: pd.Series) -> Ite
             "The cells of {response} are in several units ({units}), all are converted to {unit}.",
             response=repr(response),
             units=", ".join(units),
-            unit=(family_of(units) or ("",))[0],
+            unit=unit,
         )
     if any(own.spread is not None for own in read.values()):
         yield _(

@@ -192,13 +192,20 @@ def _step_beyond(kind: str, positions: list[float]) -> float | None:
 
 def _numbers(names: list[str], k: int | None) -> tuple[dict[str, float], str]:
     """Positions of the levels that are numbers, all in one unit; none where their units do not go
-    together. Levels of one number that only remarks tell apart, 4 (spread) and 4 (packed), are
-    words."""
+    together. Levels of one number that remarks tell apart, 4 (spread) and 4, are words."""
     read = {
         name: amount for name in names if name not in SPECIAL and (amount := level_amount(name))
     }
-    remarked = Counter(own.value for own in read.values() if own.remark)
-    read = {name: own for name, own in read.items() if not own.remark or remarked[own.value] == 1}
+    positions, unit = _in_one_unit(read, k)
+    count = Counter(positions.values())
+    return {
+        name: place
+        for name, place in positions.items()
+        if count[place] == 1 or not read[name].remark
+    }, unit
+
+
+def _in_one_unit(read: Mapping[str, Quantity], k: int | None) -> tuple[dict[str, float], str]:
     units = _units(read.values())
     if family := family_of(units):
         unit, factors = family

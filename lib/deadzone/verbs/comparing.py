@@ -110,7 +110,7 @@ def _side_of(source: Comparable) -> _Side:
         levels = [level for level in source.index.names if level is not None]
         return _Side("", with_index(source, levels))
     if isinstance(source, str | Path):
-        if is_table(source):
+        if is_table(source) or Path(source).is_file():
             return _Side(Path(source).name, read_table(Path(source)))
         published, _, table = str(source).rpartition("/")
         if has_reference(published):

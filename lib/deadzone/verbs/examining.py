@@ -85,6 +85,7 @@ def examine(
     """  # noqa: E501
     asked: Any = {"knob": knob, "response": response, "goal": goal, "by": by}
     if isinstance(source, Run):
+        source_of(source, **asked)  # refuses what is no column
         seen = source.asked(**asked).experiment
     else:
         seen = source_of(source, **asked)

@@ -224,7 +224,9 @@ def source_of(
     """A run, or a table, with what is asked of it. knob, response, goal, by: in place of what the
     run's study says."""
     if isinstance(source, Run):
-        return source.asked(knob=knob, response=response, goal=goal, by=by).source
+        run = source.asked(knob=knob, response=response, goal=goal, by=by)
+        check_roles(run.source.trials, (run.knob, *run.by), run.response, run.goal)
+        return run.source
     factors = listed(by)
     table = with_index(source, (knob, *factors))
     return Source(**vars(experiment_in(table, knob, response, goal, factors)))
@@ -263,7 +265,7 @@ def load_run(
 
 
 def _place(name: str) -> Path | None:
-    if is_table(name):
+    if is_table(name) or Path(name).is_file():
         return Path(name)
     runs = places.runs_folder()
     if name == "latest" and not list_runs(runs):

@@ -213,10 +213,16 @@ def test_levels_that_stand_apart_are_drawn_beside_the_curve_with_their_intervals
     assert estimates == pytest.approx([3.0, 0.5], rel=0.02)
 
 
-def test_curves_over_each_other_keep_the_labels_of_all_their_levels():
+@pytest.mark.parametrize("first", ["black", None])
+def test_curves_over_each_other_keep_the_labels_of_all_their_levels(first):
     _, ax = plt.subplots(figsize=(8, 4))
-    for levels, color in (([1, 2, 8, 32], "black"), ([1, 4, 8, 16], "crimson")):
-        frame = sweep([10 / level for level in levels], levels)
-        fit_phases(frame, "threads", "wall_s").plot(ax=ax, color=color)
+    models = {}
+    for levels in ((3, 5, 7, 9), (1, 2, 8, 32), (1, 4, 8, 16)):
+        frame = sweep([10 / level for level in levels], [*levels])
+        models[levels] = fit_phases(frame, "threads", "wall_s")
+    models[3, 5, 7, 9].plot(ax=ax, color="black")
+    ax.clear()
+    models[1, 2, 8, 32].plot(ax=ax, color=first)
+    models[1, 4, 8, 16].plot(ax=ax, color="crimson")
     ax.figure.canvas.draw()
     assert [label.get_text() for label in ax.get_xticklabels()] == ["1", "2", "4", "8", "16", "32"]

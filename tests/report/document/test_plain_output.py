@@ -113,6 +113,8 @@ def test_the_caption_is_the_last_comment_of_the_cell():
     guide = v4.new_markdown_cell("Read this first.")
     assert [type(part) for part in parts(guide, cell)] == [Markdown, Table]
     assert parts(guide, cell)[1].caption == "One row a trial."
+    cell = code('# Real\nx = """\n# Not a comment\n"""\nx\n', frame_output(TRIALS))
+    assert parts(guide, cell)[1].caption == "Real"
 
 
 def test_else_it_is_the_paragraph_before_which_is_not_said_twice():

@@ -3,7 +3,6 @@
 Nothing is dropped in silence: what is left out is counted and said in a warning.
 """
 
-import shlex
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
@@ -212,10 +211,7 @@ def usable(
     kept, doubted = _without(kept, distrusted, NOT_TRUSTED)
     notes = [*ended, *warm, *doubted]
     if kept.empty:
-        raise PhaseError(
-            f"No trial is left to analyse of {len(table)}: "
-            f"{' '.join(notes) or 'the table is empty.'}"
-        )
+        raise PhaseError(f"No trial is left to analyse. {' '.join(notes) or 'The table is empty.'}")
     return kept, notes
 
 
@@ -273,13 +269,10 @@ def _numbers(column: pd.Series) -> pd.Series:
                 "holds units, leave it out: `sed 2d FILE | deadzone fit - ...`."
             )
         many = "value is no number" if len(words) == 1 else "values are not numbers"
-        way_out = "Name another column: `--response COL`."
-        if values.notna().any():
-            word = shlex.quote(str(words.iloc[0]))
-            way_out = f"Leave such rows out: `grep -vF -- {word} FILE | deadzone fit - ...`."
         raise PhaseError(
             f"{len(words)} {many} in {column.name!r}, the first is {words.iloc[0]!r} in "
-            f"{_rows(words.index[:1])}. {way_out}"
+            f"{_rows(words.index[:1])}. A trial whose cell is empty is left out; another column is "
+            "named by `--response COL`."
         )
     infinite = column.index[np.isinf(values)]
     _refuse_infinite(infinite, str(column.name), "remove or repeat these trials")

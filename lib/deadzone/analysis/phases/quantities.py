@@ -17,14 +17,19 @@ from deadzone.language.messages import _, join, say, spoken
 from deadzone.language.words import COLUMNS, UNITS
 from deadzone.study.direction import rate_unit
 from deadzone.study.levels import NONE
-from deadzone.study.quantity import family_of
+from deadzone.study.quantity import SECONDS
+from deadzone.study.quantity import UNITS as BYTES
 
 _UNITS = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
 KNOB_UNITS: dict[str, str] = _UNITS["knobs"]
 SUFFIX_UNITS: dict[str, str] = _UNITS["endings"]
 DECIMAL_UNITS = ((1e12, "TB/s"), (1e9, "GB/s"), (1e6, "MB/s"), (1e3, "kB/s"))
-BRACKETS = re.compile(r"[(\[]([A-Za-zµ%]+(?:/[A-Za-z]+)?)[)\]]$")
-"""A unit behind a name: `Time(s)`, `Mean [ms]`."""
+BRACKETS = re.compile(
+    r"(?:(?<=[Tt]ime)|(?<=[Ll]atency)|(?<=\s)|(?!\(s\)))"
+    rf"[(\[]({'|'.join(sorted({*SECONDS, *BYTES} - {'min'}))}|%|[A-Za-z]+/s(?:ec)?)[)\]]$"
+)
+"""A unit behind a name: `Time(s)`, `Mean [ms]`. But `thread(s)` is a plural, `latency (min)` the
+least."""
 BINARY_UNITS = ((2**30, "GiB"), (2**20, "MiB"), (2**10, "KiB"))
 
 
@@ -39,7 +44,7 @@ def unit_of(column: str) -> str:
             for part in column.split("*")
         ]
         return "·".join(units) if all(units) else ""
-    if (named := BRACKETS.search(column)) and ("/" in named[1] or family_of([named[1]])):
+    if named := BRACKETS.search(column):
         return named[1]
     if not column.isidentifier():
         return rate_unit(column)
@@ -71,8 +76,9 @@ def axis_label(column: str, largest: float = 0, of_cells: str = "") -> str:
     """A column as an axis label: its name in words and its unit in parentheses, that of its largest
     value where that is said. of_cells: the unit of its cells."""
     unit, name = unit_for(column, largest, of_cells)[1], plain_name(column)
-    is_said = not unit or unit in re.split(r"[ ()\[\]]", name)
-    return name if is_said else _("{name} ({unit})", name=name, unit=unit)
+    if not unit or {*unit.split("·")} <= {*name.split()}:
+        return name
+    return _("{name} ({unit})", name=BRACKETS.sub("", name).strip(), unit=unit)
 
 
 def unit_name(column: str, n: float | None = None) -> str:

@@ -1,8 +1,10 @@
 """What a cell of a notebook shows, as a part of the report: blocks as they are, and plain output as
 blocks."""
 
+import io
 import re
 import struct
+import tokenize
 from base64 import b64decode
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
@@ -123,8 +125,8 @@ HEADING = re.compile(r"\s*(#{1,6})[ \t]+[^\n]+")
 NO_PARAGRAPH = re.compile(r"#|[-*+>|] ?|\d+[.)] |```|~~~|\$\$|!\[|<|    ")
 """How a block of Markdown begins that is no paragraph."""
 
-COMMENT = re.compile(r"(?:^[ \t]*#(?!\s*(?:noqa|type:|fmt:|ruff:|pragma)).*\n?)+", re.MULTILINE)
-"""Comments on lines of their own, but for those that are for programs and not for readers."""
+NOTE_TO_TOOLS = re.compile(r"#\s*(noqa|type:|fmt:|ruff:|pragma)")
+"""Comments that are for programs, not for readers."""
 
 
 def markdown_nodes(source: str) -> list[dict[str, Any]]:
@@ -193,6 +195,17 @@ def is_above(source: str, heading: str) -> bool:
 def last_comment(code: str) -> str:
     """The last comment of a cell that stands on lines of its own, in one line; empty if there is
     none."""
-    blocks = COMMENT.findall(code)
-    lines = blocks[-1].splitlines() if blocks else ()
-    return " ".join(line.strip().lstrip("#").strip() for line in lines).strip()
+    headings: list[tuple[int, str]] = []
+    try:
+        for token in tokenize.generate_tokens(io.StringIO(code).readline):
+            is_alone = token.type == tokenize.COMMENT and not token.line[: token.start[1]].strip()
+            if is_alone and not NOTE_TO_TOOLS.match(token.string):
+                headings.append((token.start[0], token.string.lstrip("#").strip()))
+    except (tokenize.TokenError, SyntaxError):  # a cell of IPython's own words, such as %matplotlib
+        return ""
+    words: list[str] = []
+    for line, text in reversed(headings):
+        if words and line != headings[-1][0] - len(words):
+            break
+        words.insert(0, text)
+    return " ".join(words).strip()

@@ -22,7 +22,8 @@ from deadzone.analysis.mechanisms.parts import (
 )
 from deadzone.analysis.phases.model import PhaseModel
 from deadzone.analysis.phases.picture import drawing_of
-from deadzone.analysis.phases.plot import headroom, plot
+from deadzone.analysis.phases.plot import plot
+from deadzone.analysis.phases.plot_axes import headroom
 from deadzone.analysis.phases.quantities import axis_label, plain_name, unit_for
 from deadzone.analysis.phases.recommend import Recommendation
 from deadzone.analysis.response_scale import RATIO
