@@ -13,6 +13,7 @@ import pytest
 
 from deadzone.errors import TargetError
 from deadzone.measurement import Command
+from deadzone.run.targets.limits.pacer import LimitPacer
 from deadzone.run.targets.local import LocalTarget
 from deadzone.run.workloads.ffmpeg import find_ffmpeg
 from deadzone.study.design import Treatment
@@ -36,7 +37,7 @@ PROGRAMS = {
         "threads = [threading.Thread(target=work) for _ in range(4)]\n"
         "[one.start() for one in threads]",
     ),
-    "children": (*PYTHON, f"import os\n[os.fork() for _ in range(2)]\n{BURN.format(0.04)}"),
+    "children": (*PYTHON, f"import os\n[os.fork() for _ in range(2)]\n{BURN.format(0.12)}"),
     "a shell with hundreds of short children": (
         "sh",
         "-c",
@@ -74,7 +75,7 @@ def test_whatever_descends_from_the_program_is_held_together(program, target):
 
 @pytest.mark.alone("it measures CPU time under a quota")
 def test_the_bundled_ffmpeg_is_held(target):
-    source = ("-f", "lavfi", "-i", "testsrc2=size=320x180:rate=25:duration=1")
+    source = ("-f", "lavfi", "-i", "testsrc2=size=320x180:rate=25:duration=3")
     argv = (find_ffmpeg("bundled"), "-v", "error", *source, "-c:v", "libx264", "-f", "null", "-")
     measured = target.execute(Command(argv), 60)
     assert measured.status == "ok", measured.stderr
@@ -175,10 +176,24 @@ def test_where_the_pacer_or_the_launcher_is_killed_nothing_is_left(victim, targe
     assert_gone(killed, alive)
 
 
+def test_a_look_after_the_launcher_has_ended_forgets_nothing(alive):
+    argv = ["sh", "-c", "sleep 600 & echo $!; wait"]
+    with subprocess.Popen(argv, stdout=subprocess.PIPE, text=True) as launcher:
+        assert launcher.stdout is not None
+        child = int(launcher.stdout.readline())
+        pacer = LimitPacer(launcher.pid)
+        launcher.kill()
+        launcher.wait()
+    pacer.turn()
+    pacer.end()
+    assert_gone([child], alive)
+
+
 HARNESS = """
 import sys
 from pathlib import Path
 from deadzone.measurement import Command
+from deadzone.run.targets.limits.pacer import LimitPacer
 from deadzone.run.targets.local import LocalTarget
 from deadzone.study.design import Treatment
 from deadzone.study.target_specs import LocalTargetSpec

@@ -123,6 +123,7 @@ class LimitPacer:
         self._launcher = launcher
         self._limit: float | None = None
         self._held: list[HeldProcess] = []
+        self._met: list[HeldProcess] = []
         self._stopped: dict[int, HeldProcess] = {}
         self._stopped_since = self._throttled_s = 0.0
         self._nr_periods = self._nr_throttled = 0
@@ -162,8 +163,9 @@ class LimitPacer:
         return self._next_look_s()
 
     def end(self) -> None:
-        """Kill what is held, and what it has become the parent of since."""
-        for process in (*self._held, *self._stopped.values(), *descendants(self._launcher)):
+        """Kill what is held, and what it has become the parent of since. A look after the launcher
+        has ended finds none of them, for they have another parent."""
+        for process in (*self._met, *self._stopped.values(), *descendants(self._launcher)):
             process.send(signal.SIGKILL)
 
     @property
@@ -173,6 +175,7 @@ class LimitPacer:
     def _look(self) -> None:
         """Take what was used since the last look off the budget."""
         self._held = descendants(self._launcher)
+        self._met = self._held or self._met
         used_s = sum(held_process.own_s + held_process.reaped_s for held_process in self._held)
         used_s += sum(process.reaped_s for process in processes([self._launcher]))
         self._budget_s -= used_s - self._used_s
