@@ -22,8 +22,9 @@ if TYPE_CHECKING:
     from deadzone.verbs.comparing import compare
     from deadzone.verbs.display import Figure, Table, Verdict
     from deadzone.verbs.doctor import doctor
-    from deadzone.verbs.examining import examine, judge
+    from deadzone.verbs.examining import examine
     from deadzone.verbs.exploring import explore
+    from deadzone.verbs.judging import judge
     from deadzone.verbs.parameters import check_parameters
     from deadzone.verbs.publishing import publish
     from deadzone.verbs.run import Run, load_run, runs

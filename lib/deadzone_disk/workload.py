@@ -19,17 +19,11 @@ from deadzone.plugins import (
     fresh_folder,
 )
 from deadzone_disk.device import disk_of, facts, in_memory
-from deadzone_disk.engine import (
-    RESPONSES,
-    DiskTrial,
-    EngineFailure,
-    in_words,
-    responses_of,
-    samples_of,
-)
+from deadzone_disk.engine import DiskTrial, EngineFailure, in_words
 from deadzone_disk.files import DiskFiles, cached_share, evict, refused_direct
 from deadzone_disk.plan import settings_of, writes
 from deadzone_disk.programs import BuiltinEngine, FioEngine
+from deadzone_disk.responses import RESPONSES, responses_of, samples_of
 from deadzone_disk.specs import SETTINGS, DiskSettings, DiskWorkloadSpec
 
 Engine = FioEngine

@@ -61,8 +61,8 @@ def command(before: Path, after: Path, **options: Any) -> None:
     Says per package and function what changed and whether that is more than chance.
     """
     from deadzone.analysis.page import wrapped
-    from deadzone_profiles.comparison import answer, comparison_data, comparison_page
     from deadzone_profiles.run_profiles import diff_profiles
+    from deadzone_profiles.tables import answer, comparison_data, comparison_page
 
     asked = {name: options[name] for name in ("value", "per", "load_before", "load_after")}
     sides = (before, *options["also_before"]), (after, *options["also_after"])

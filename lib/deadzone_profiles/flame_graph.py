@@ -18,8 +18,9 @@ import numpy as np
 from deadzone.language.rendering import rendered
 from deadzone.plugins import _
 from deadzone.style import INK, LESS_COLOUR, MORE_COLOUR, MUTED
-from deadzone_profiles.comparison import ProfileComparison, change_of_total
+from deadzone_profiles.comparison import ProfileComparison
 from deadzone_profiles.pairing import Pair
+from deadzone_profiles.tables import change_of_total
 from deadzone_profiles.units import readable
 
 SMALLEST_SHARE = 0.001

@@ -19,11 +19,12 @@ from deadzone.study.design import levels_of
 from deadzone.study.profile_specs import ProfilesSpec
 from deadzone.study.service_specs import ENVIRONMENT
 from deadzone.verbs.run import Run
-from deadzone_profiles.comparison import ProfileComparison, change_of_total, compare_profiles
+from deadzone_profiles.comparison import ProfileComparison, compare_profiles
 from deadzone_profiles.flame_graph import flame_graph
 from deadzone_profiles.model import SAMPLES, Profile
 from deadzone_profiles.pairing import Basis
 from deadzone_profiles.reading import read_profile, sampled
+from deadzone_profiles.tables import change_of_total
 
 VALUES = {
     "cpu": "cpu", "heap": "inuse_space", "allocs": "alloc_space", "goroutine": "goroutine",

@@ -9,14 +9,13 @@ publishing show.
 from __future__ import annotations
 
 import json
-import os
-from pathlib import Path
+from contextlib import ExitStack, chdir
 from typing import Any
 
 import matplotlib.pyplot as plt
 import nbformat
-from IPython.core.interactiveshell import InteractiveShell
 from IPython.utils.capture import capture_output
+from shell import own_shell
 
 from deadzone import places
 
@@ -42,10 +41,9 @@ class Executed:
         self._folder = path.parent
 
     def __enter__(self) -> Executed:
-        self._before = Path.cwd()
-        os.chdir(self._folder)
-        InteractiveShell.clear_instance()
-        self._shell = InteractiveShell.instance()
+        self._entered = ExitStack()
+        self._entered.enter_context(chdir(self._folder))
+        self._shell = self._entered.enter_context(own_shell())
         try:
             self._shown = [bundle for source in self._sources for bundle in self._run(source)]
         except BaseException:
@@ -56,8 +54,7 @@ class Executed:
     def __exit__(self, *error: Any) -> None:
         plt.close("all")
         self._shell.history_manager.end_session()
-        InteractiveShell.clear_instance()
-        os.chdir(self._before)
+        self._entered.close()
 
     @property
     def sentences(self) -> str:

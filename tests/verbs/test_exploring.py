@@ -3,7 +3,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from IPython.core.displaypub import CapturingDisplayPublisher
-from IPython.core.interactiveshell import InteractiveShell
+from shell import own_shell
 
 from deadzone.analysis.findings.fitting import fit_phases
 from deadzone.analysis.phases.thresholds import Thresholds
@@ -39,11 +39,9 @@ def explorer():
 @pytest.fixture
 def shown():
     """What Jupyter is told to show, a bundle a message."""
-    InteractiveShell.clear_instance()
-    shell = InteractiveShell.instance()
-    shell.display_pub = CapturingDisplayPublisher()
-    yield shell.display_pub.outputs
-    InteractiveShell.clear_instance()
+    with own_shell() as shell:
+        shell.display_pub = CapturingDisplayPublisher()
+        yield shell.display_pub.outputs
 
 
 def test_a_threshold_is_that_of_a_fit_under_it(explorer):

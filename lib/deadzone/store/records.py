@@ -11,6 +11,7 @@ import os
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import starmap
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, get_args
@@ -182,13 +183,18 @@ def last_records(
     attempts: trial and attempt. A run killed between two journals has told of an attempt that is
     made again.
     """
-    last = dict.fromkeys(attempts, -1)
+    last = dict.fromkeys(starmap(_key, attempts), -1)
     for number, line in enumerate(each_line(path, form)):
-        if (key := (line["trial"], line["attempt"])) in last:
+        if (key := _key(line["trial"], line["attempt"])) in last:
             last[key] = number
     for number, line in enumerate(each_line(path, form)):
-        if last.get((line["trial"], line["attempt"])) == number:
+        if last.get(_key(line["trial"], line["attempt"])) == number:
             yield line
+
+
+def _key(trial: int, attempt: int) -> int | tuple[int, int]:
+    """Of an attempt; nearly all are first ones, whose number alone takes less memory."""
+    return trial if attempt == 1 else (trial, attempt)
 
 
 class Journal:

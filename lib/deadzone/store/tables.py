@@ -67,6 +67,11 @@ def is_table(path: str | Path) -> bool:
     return str(path).endswith(READABLE) or Path(path) == STANDARD_INPUT
 
 
+def is_file_of_table(source: str | Path) -> bool:
+    """Whether a name is that of a file, whose content says whether it is a table, and of no run."""
+    return is_table(source) or Path(source).is_file()
+
+
 def _ending(path: Path) -> str:
     return max((end for end in READABLE if path.name.endswith(end)), key=len, default=path.suffix)
 

@@ -6,6 +6,7 @@ import codecs
 import csv
 import gzip
 import re
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
@@ -35,10 +36,9 @@ def form_of(path: Path) -> tuple[dict[str, Any], int]:
     rules = _rules(every)
     skipped = sorted({*range(_remarks(every)), *rules, *_around(every, rules)})
     how = {"encoding": encoding, "skipinitialspace": True, "skiprows": skipped}
-    lines = [line for i, line in enumerate(every) if i not in skipped and line.strip()]
+    lines = _read_of(every, skipped)
     if is_cut and len(lines) > 1:
         lines = lines[:-1]
-    lines[:1] = [line.removeprefix("# ") for line in lines[:1]]
     if rules and lines and "|" in lines[0]:
         return {**how, "sep": "|"}, lines[0].count("|")
     separator = _separator(lines[: ROWS_LOOKED_AT + 1])
@@ -46,6 +46,12 @@ def form_of(path: Path) -> tuple[dict[str, Any], int]:
     comma = separator != "," and any(DECIMAL_COMMA.fullmatch(cell) for cell in cells)
     columns = len(_cells(lines[0], separator)) if lines else 0
     return {**how, "sep": separator or r"\s+", "decimal": "," if comma else "."}, columns
+
+
+def _read_of(lines: list[str], skipped: Collection[int]) -> list[str]:
+    """The lines that are read, without the mark of a head line that is a remark."""
+    read = [line for i, line in enumerate(lines) if i not in skipped and line.strip()]
+    return [line.removeprefix("# ") for line in read[:1]] + read[1:]
 
 
 def line_of(path: Path, place: int) -> int:
@@ -69,25 +75,25 @@ def _head(path: Path) -> tuple[str, str, bool]:
     return head.decode(encoding, errors="replace"), encoding, len(head) >= LOOKED_AT
 
 
+def _lines_of_text(path: Path) -> list[str]:
+    """The first lines of a text that may hold a table; none of any other file."""
+    return _head(path)[0].splitlines() if path.suffix in TEXTS and path.is_file() else []
+
+
 def is_drawn(path: Path) -> bool:
     """Whether a text of another ending holds a table that is drawn with bars and rules."""
-    if path.suffix not in TEXTS or not path.is_file():
-        return False
-    lines = _head(path)[0].splitlines()
+    lines = _lines_of_text(path)
     return bool(_block(lines, _rules(lines)))
 
 
 def is_in_columns(path: Path) -> bool:
     """Whether a text of another ending has as many cells in each line, of which the first has no
     number and the others have one in some column."""
-    if path.suffix not in TEXTS or not path.is_file():
-        return False
-    lines = _head(path)[0].splitlines()
-    rows = [line for line in lines[_remarks(lines) :] if line.strip()][:ROWS_LOOKED_AT]
-    rows[:1] = [row.removeprefix("# ") for row in rows[:1]]
+    lines = _lines_of_text(path)
+    rows = _read_of(lines, range(_remarks(lines)))[:ROWS_LOOKED_AT]
     separator = _separator(rows)
     cells = ([cell.strip() for cell in _cells(row, separator)] for row in rows)
-    head, *trials = ([*map(read_quantity, row)] for row in cells)
+    head, *trials = [[*map(read_quantity, row)] for row in cells] or [[]]
     is_even = {len(head)} == {*map(len, trials)} and len(head) > 1
     return is_even and not any(head) and any(map(all, zip(*trials, strict=True)))
 

@@ -53,11 +53,8 @@ FAMILIES: tuple[tuple[str, Mapping[str, float]], ...] = (
 CLOCK = re.compile(r"(?:(\d+):)?(\d+):(\d\d(?:\.\d+)?)")
 """h:mm:ss or m:ss.ss"""
 
-PARTS = re.compile(
-    r"(?:(\d+)\s*h\s*)?(?:(\d+)\s*m(?:in)?\s*)?(\d+(?:[.,]\d+)?)\s*s(?:ec)?"
-    r"|(\d+)\s*h\s*(\d+)\s*m(?:in)?"
-)
-"""A time in hours, minutes and seconds, 1h 0m 2s, or in hours and minutes."""
+PARTS = re.compile(r"(?:(\d+)\s*h\s*)?(?:(\d+)\s*m(?:in)?\s*)?(?:(\d+(?:[.,]\d+)?)\s*s(?:ec)?)?")
+"""A time in hours, minutes and seconds, 1h 0m 2s, of which one may be missing."""
 
 LONE_THOUSANDS = re.compile(r"[-+]?[1-9]\d{0,2},\d{3}")
 
@@ -100,9 +97,9 @@ def read_quantity(text: str) -> Quantity | None:
         return replace(read, remark=found[1])
     if (seconds := on_clock(text)) is not None:
         return Quantity(seconds, "s")
-    if re.search("[hm]", text) and (parts := PARTS.fullmatch(text)):
-        each = [float((part or "0").replace(",", ".")) for part in parts.groups()]
-        return Quantity((each[0] + each[3]) * 3600 + (each[1] + each[4]) * 60 + each[2], "s")
+    if re.search("h.*[ms]|m.*s", text) and (parts := PARTS.fullmatch(text)):
+        hours, minutes, rest = (float((part or "0").replace(",", ".")) for part in parts.groups())
+        return Quantity(hours * 3600 + minutes * 60 + rest, "s")
     exact = text.removeprefix("~").strip()
     if not (amount := WITH_UNIT.match(exact)):
         return None

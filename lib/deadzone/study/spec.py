@@ -15,6 +15,7 @@ from deadzone.study.factors import (
     Factor,
     FactorLevel,
     FactorName,
+    LevelsFactorSpec,
     as_bytes,
 )
 from deadzone.study.finding_keys import FINDINGS
@@ -62,6 +63,7 @@ LIMIT_LEVELS = {
 
 MOST_REPLICATES = 1_000
 """More repeats of a treatment than this narrow no interval that anybody acts on."""
+
 
 Analysis = Literal[
     "phases", "attribution", "load_test", "connections", "profiles", "disk", "search"
@@ -401,9 +403,13 @@ class Study(Spec):
         if self.knob:
             return self.knob
         ordered = [name for name in self.factor_names() if not self._is_choice(name)]
-        written = {name: getattr(self.factors.get(name), "levels", range(2)) for name in ordered}
-        varied = (name for name, levels in written.items() if len({*levels}) > 1)
+        varied = (name for name in ordered if not self._is_condition(name))
         return next(varied, (*ordered, *self.factor_names())[0])
+
+    def _is_condition(self, factor: str) -> bool:
+        """Whether a factor has one level."""
+        written = self.factors.get(factor)
+        return isinstance(written, LevelsFactorSpec) and len({*written.levels}) == 1
 
     def _is_choice(self, factor: str) -> bool:
         """Whether the levels of a factor are words."""

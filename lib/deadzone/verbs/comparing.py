@@ -17,7 +17,7 @@ from deadzone.analysis.hypothesis_tests.holm import CONFIDENCE
 from deadzone.analysis.phases.roles import listed, with_index
 from deadzone.errors import CompareError, resume_option
 from deadzone.store.reference import has_reference, load_reference
-from deadzone.store.tables import is_table, long_table, read_table
+from deadzone.store.tables import is_file_of_table, long_table, read_table
 from deadzone.verbs.run import Run, load_run
 
 Strings = str | Sequence[str]
@@ -110,7 +110,7 @@ def _side_of(source: Comparable) -> _Side:
         levels = [level for level in source.index.names if level is not None]
         return _Side("", with_index(source, levels))
     if isinstance(source, str | Path):
-        if is_table(source) or Path(source).is_file():
+        if is_file_of_table(source):
             return _Side(Path(source).name, read_table(Path(source)))
         published, _, table = str(source).rpartition("/")
         if has_reference(published):

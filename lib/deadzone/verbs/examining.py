@@ -1,7 +1,4 @@
-"""`examine`: what is wrong with an experiment, before anything is concluded from it.
-
-`judge`: what was claimed, held against the trials.
-"""
+"""`examine`: what is wrong with an experiment, before anything is concluded from it."""
 
 from __future__ import annotations
 
@@ -11,18 +8,9 @@ from typing import Any, ClassVar
 
 import pandas as pd
 
-from deadzone.analysis.claims.judging import judge as judged
-from deadzone.analysis.claims.measured import Measured
 from deadzone.analysis.findings.examining import examine as examined
-from deadzone.analysis.hypothesis_tests.holm import CONFIDENCE
 from deadzone.analysis.phases.fit import curve_of
 from deadzone.analysis.phases.roles import check_column
-from deadzone.analysis.trial_columns import counted, well
-from deadzone.errors import PhaseError
-from deadzone.report.sweep.claims import judge_run
-from deadzone.study.claim_sentences import parse_claim
-from deadzone.study.claims import check_claims
-from deadzone.study.scales import levels_in
 from deadzone.verbs.run import Run, source_of
 
 
@@ -85,7 +73,6 @@ def examine(
     """  # noqa: E501
     asked: Any = {"knob": knob, "response": response, "goal": goal, "by": by}
     if isinstance(source, Run):
-        source_of(source, **asked)  # refuses what is no column
         seen = source.asked(**asked).experiment
     else:
         seen = source_of(source, **asked)
@@ -96,58 +83,3 @@ def examine(
     meant = {**(seen.study.accept if seen.study else {}), **(accept or {})}
     seen = replace(seen, failures=tuple(failures), role=role or seen.role)
     return Findings(examined(seen, meant))
-
-
-Claim = str | Mapping[str, object]
-
-
-class JudgedClaims(Rows):
-    """The verdicts on claims, in their order: name, claim, verdict, found (what the trials say),
-    confidence."""
-
-    columns = ("name", "claim", "verdict", "found", "confidence")
-    line, none = "{one.verdict}: {one.claim} {one.found}", "No claims."
-
-
-def judge(
-    claims: Claim | Sequence[Claim] | Run,
-    frame: pd.DataFrame | Run | None = None,
-    knob: str = "",
-    response: str = "",
-    goal: str = "",
-    *,
-    by: str | Sequence[str] = (),
-    confidence: float = CONFIDENCE,
-) -> JudgedClaims:
-    """The verdict on every claim: supported, contradicted, undecided, or not_testable.
-
-    claims: sentences such as "threads 4 at least 2x faster than threads 1", or mappings as a study
-    has them. frame: trials, one row each, or a run; rows that failed, are not trusted or were for
-    warm-up are left out. A run in place of claims is judged by what its study promises: claims and
-    objectives, with those that were added later. knob, response, goal, by: as for
-    `fit_phases`; by default those of the run's study. confidence: that none of the verdicts is
-    wrong.
-
-    Raises StudyError for a claim that the trials cannot test, PhaseError for a column that is not
-    there.
-
-    >>> import pandas as pd
-    >>> trials = pd.DataFrame({"threads": [1, 2] * 5, "wall_s": [8.0, 4.1, 8.1, 4.0, 8.2, 4.2, 8.0, 4.1, 8.1, 4.0]})
-    >>> [one.verdict for one in judge("threads 2 at least 1.5x faster than threads 1", trials, "threads", "wall_s")]
-    ['supported']
-    """  # noqa: E501
-    if isinstance(claims, Run):
-        return JudgedClaims(judge_run(claims.source))
-    if frame is None:
-        raise PhaseError(
-            "Name the trials that the claims are held against: judge(claims, frame, knob, "
-            "response)."
-        )
-    source = source_of(frame, knob=knob, response=response, goal=goal, by=by)
-    sound = well(counted(source.trials))
-    levels = {name: levels_in(sound[name]) for name in (source.knob, *source.by)}
-    measured = Measured(sound, source.response, source.goal, source.knob, levels)
-    several = [claims] if isinstance(claims, str | Mapping) else claims
-    parsed = list(map(parse_claim, several))
-    check_claims(parsed, measured.factors, source.knob, [*map(str, source.trials)])
-    return JudgedClaims(judged(parsed, measured, confidence))

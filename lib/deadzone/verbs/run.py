@@ -26,7 +26,7 @@ from deadzone.report.sweep.source import load_source
 from deadzone.report.sweep.trials import Source
 from deadzone.signatures import with_options_of
 from deadzone.store.run import CLAIMS_FILE, LOCK_FILE, RunFolder, list_runs
-from deadzone.store.tables import is_table, with_numpy_types
+from deadzone.store.tables import is_file_of_table, with_numpy_types
 from deadzone.study.spec import Study
 
 COLUMNS = (
@@ -57,10 +57,16 @@ class Run:
         self._asked: Any = {"knob": knob, "response": response, "goal": goal, "by": by}
 
     def asked(self, **other: Any) -> Run:
-        """The run with another knob, response, goal or other factors; itself where all are
+        """The run with another knob, response, goal or other factors, checked; itself where all are
         empty."""
         other = {name: value for name, value in other.items() if value}
-        return Run(self.folder, **self._asked | other) if other else self
+        return Run(self.folder, **self._asked | other).checked() if other else self
+
+    def checked(self) -> Run:
+        """Itself. Raises PhaseError for a column that is not there or has two roles, and for a goal
+        that is none."""
+        check_roles(self.source.trials, (self.knob, *self.by), self.response, self.goal)
+        return self
 
     @property
     def is_table(self) -> bool:
@@ -224,9 +230,7 @@ def source_of(
     """A run, or a table, with what is asked of it. knob, response, goal, by: in place of what the
     run's study says."""
     if isinstance(source, Run):
-        run = source.asked(knob=knob, response=response, goal=goal, by=by)
-        check_roles(run.source.trials, (run.knob, *run.by), run.response, run.goal)
-        return run.source
+        return source.asked(knob=knob, response=response, goal=goal, by=by).source
     factors = listed(by)
     table = with_index(source, (knob, *factors))
     return Source(**vars(experiment_in(table, knob, response, goal, factors)))
@@ -259,13 +263,12 @@ def load_run(
     if lang:
         use_language(lang)
     run = Run(_place(str(name)), knob=knob, response=response, goal=goal, by=by)
-    if knob or response or goal or by or (run.folder and run.folder.is_file()):
-        check_roles(run.source.trials, (run.knob, *run.by), run.response, run.goal)
-    return run
+    is_asked = knob or response or goal or by or (run.folder and run.folder.is_file())
+    return run.checked() if is_asked else run
 
 
 def _place(name: str) -> Path | None:
-    if is_table(name) or Path(name).is_file():
+    if is_file_of_table(name):
         return Path(name)
     runs = places.runs_folder()
     if name == "latest" and not list_runs(runs):

@@ -42,7 +42,7 @@ def read_table(
         raise TableError(
             f"The table is {source!r:.60}; give a file, a run, or the name of a published table."
         )
-    if format or tables.is_table(source) or Path(source).is_file():
+    if format or tables.is_file_of_table(source):
         return _of_file(Path(source), format)
     study, _, table = str(source).rpartition("/")
     try:

@@ -13,12 +13,7 @@ from functools import partial
 from typing import Any
 
 from deadzone.plugins import TargetError
-from deadzone_kubernetes.api.cluster import (
-    MANAGER,
-    AbsentError,
-    MissingVerbError,
-    Object,
-)
+from deadzone_kubernetes.api.cluster import MANAGER, AbsentError, MissingVerbError, Object
 from deadzone_kubernetes.watch.changes import (
     Change,
     Owned,

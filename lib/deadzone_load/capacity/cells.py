@@ -13,10 +13,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from deadzone.analysis.objectives.bounds import (
-    Objective,
-    column_values,
-)
+from deadzone.analysis.objectives.bounds import Objective, column_values
 from deadzone.errors import PhaseError
 from deadzone.store.histograms import counts_ms, merged
 

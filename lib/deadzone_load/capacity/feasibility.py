@@ -14,13 +14,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from deadzone.analysis.objectives.bounds import (
-    Estimate,
-    Objective,
-    cell_means,
-    chance_met,
-    may_meet,
-)
+from deadzone.analysis.objectives.bounds import Objective, chance_met, may_meet
+from deadzone.analysis.objectives.estimates import Estimate, cell_means
 from deadzone_load.capacity.cells import Cell, LoadCells, scatter_within
 
 LEAST_WITHIN = 1e-3

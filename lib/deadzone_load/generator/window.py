@@ -1,8 +1,6 @@
 """What loads have in common, and the measured window of those at a given arrival rate: of requests
 and of messages."""
 
-from __future__ import annotations
-
 import time
 from abc import ABC, abstractmethod
 

@@ -34,12 +34,12 @@ from deadzone.analysis.hypothesis_tests.holm import CONFIDENCE, all_of, any_of, 
 from deadzone.analysis.mechanisms.parts import CAUSES
 from deadzone.analysis.objectives.bounds import (
     ERRORS,
-    Estimate,
     Objective,
     chance_met,
     errors_interval,
     objectives_of,
 )
+from deadzone.analysis.objectives.estimates import Estimate
 from deadzone.analysis.phases.quantities import (
     level_number,
     number,

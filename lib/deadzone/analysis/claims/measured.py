@@ -15,7 +15,8 @@ import numpy as np
 import pandas as pd
 
 from deadzone.analysis.mechanisms.explaining import mechanisms_between
-from deadzone.analysis.objectives.bounds import Estimate, cell_means, column_values
+from deadzone.analysis.objectives.bounds import column_values
+from deadzone.analysis.objectives.estimates import Estimate, cell_means
 from deadzone.analysis.phases.fit import curve_of
 from deadzone.analysis.phases.model import PhaseModel
 from deadzone.analysis.phases.quantities import plain_name

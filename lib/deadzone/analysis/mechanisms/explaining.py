@@ -29,7 +29,7 @@ from deadzone.analysis.mechanisms.parts import (
     is_of_time,
     parts_of,
 )
-from deadzone.analysis.objectives.bounds import Estimate
+from deadzone.analysis.objectives.estimates import Estimate
 from deadzone.analysis.phases.candidates import places
 from deadzone.analysis.phases.naming import phases_shown
 from deadzone.analysis.phases.prepare import usable

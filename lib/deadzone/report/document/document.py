@@ -163,16 +163,16 @@ def _headed(cells: Sequence[Any]) -> tuple[tuple[str, str], list[Any]]:
 
 def _paired(cells: Sequence[Any]) -> list[tuple[Any, Any]]:
     """Each code cell with the Markdown cell right before it; None stands for a missing one."""
-    around = zip([None, *cells], cells, [*cells[1:], None], strict=False)
-    return [
-        (cell, None) if _is_markdown(cell) else (before if _is_markdown(before) else None, cell)
-        for before, cell, after in around
-        if not _is_markdown(cell) or after is None or _is_markdown(after)
-    ]
-
-
-def _is_markdown(cell: Any) -> bool:
-    return cell is not None and cell["cell_type"] == "markdown"
+    pairs: list[tuple[Any, Any]] = []
+    guide: Any = None
+    for cell in cells:
+        is_markdown = cell["cell_type"] == "markdown"
+        if guide is not None and is_markdown:
+            pairs.append((guide, None))
+        if not is_markdown:
+            pairs.append((guide, cell))
+        guide = cell if is_markdown else None
+    return pairs if guide is None else [*pairs, (guide, None)]
 
 
 def _chapter(guide: Any, cell: Any) -> _Chapter:

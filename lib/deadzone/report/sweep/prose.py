@@ -8,14 +8,7 @@ from deadzone.analysis.phases.summary import phase_rows, shape
 from deadzone.analysis.settings.wording import in_order
 from deadzone.language.formats import date
 from deadzone.language.messages import _, spoken
-from deadzone.report.document.display import (
-    Claim,
-    CommandBlock,
-    Evidence,
-    Prose,
-    Title,
-    Verdict,
-)
+from deadzone.report.document.display import Claim, CommandBlock, Evidence, Prose, Title, Verdict
 from deadzone.report.sweep.analysis import Analysis, Slice
 from deadzone.report.sweep.trials import Source
 from deadzone.store.command_lines import command_line

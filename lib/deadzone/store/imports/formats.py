@@ -12,6 +12,7 @@ from typing import Any
 import jmespath
 
 from deadzone.errors import FormatError
+from deadzone.store.imports.columns import own_name
 from deadzone.store.imports.document import documents, number_in, quoted, reading, text_of
 from deadzone.store.imports.result import (
     CLOSED_LOOP,
@@ -19,7 +20,6 @@ from deadzone.store.imports.result import (
     Row,
     is_complete,
     levels_of,
-    own_name,
     results_of,
 )
 from deadzone.store.imports.units import SIZES, figure, in_own_unit

@@ -12,16 +12,12 @@ from statistics import median
 
 from deadzone import packs
 from deadzone.errors import FormatError, check_known
+from deadzone.store.imports.columns import FIRST, MEASURED
 from deadzone.store.imports.formats import described
-from deadzone.store.imports.perf import COLUMNS, read_perf
+from deadzone.store.imports.perf import COLUMNS as PERF_COLUMNS
+from deadzone.store.imports.perf import read_perf
 from deadzone.store.imports.requests import read_hey, read_jmeter
-from deadzone.store.imports.result import (
-    FIRST,
-    MEASURED,
-    NO_EVENT,
-    Reader,
-    Results,
-)
+from deadzone.store.imports.result import NO_EVENT, Reader, Results
 from deadzone.store.table import IDENTITY, SHARED
 
 FORMATS: dict[str, Reader] = {
@@ -76,7 +72,7 @@ def recognised(path: Path) -> str:
     return ""
 
 
-_MEASURED_SOMEWHERE = dict.fromkeys((*MEASURED, *COLUMNS))
+_MEASURED_SOMEWHERE = dict.fromkeys((*MEASURED, *PERF_COLUMNS))
 RESPONSES = tuple(name for name in _MEASURED_SOMEWHERE if name not in (*IDENTITY, *SHARED, *FIRST))
 """What may be a response: whatever a format measures and a trial does not measure itself."""
 

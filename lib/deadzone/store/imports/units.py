@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from deadzone.errors import FormatError
+from deadzone.store.imports.columns import is_count
 from deadzone.store.imports.document import number_in, quoted, whole
-from deadzone.store.imports.result import is_count
 from deadzone.study.quantity import PRINTED_SECONDS, UNITS
 
 SIZES = {**UNITS, "KB": 2**10, "kbytes": 2**10, "bits": 1 / 8}
