@@ -5,6 +5,8 @@ import pytest
 import yaml
 from needs import needs
 
+import deadzone as dz
+
 
 @pytest.fixture
 def measured(home, write_study, deadzone):
@@ -32,6 +34,8 @@ def test_the_patch_is_one_that_kubectl_can_apply(measured, deadzone, tmp_path):
     (container,) = document["spec"]["template"]["spec"]["containers"]
     assert container["env"] == [{"name": "PAUSE", "value": "0.03"}]
     assert json.loads(deadzone("recommend", "probe/latest", *ARGUMENTS, "--json").out) == document
+    advice = dz.load_run("probe/latest").recommend()
+    assert advice.patch("deployment/encoder", "main", "media") == said.out
     needs("kubectl")
     owned = [{"name": "main", "image": "x", "args": ["kept"]}, {"name": "side", "image": "y"}]
     template = {"metadata": {"labels": {"app": "encoder"}}, "spec": {"containers": owned}}

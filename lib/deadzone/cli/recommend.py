@@ -52,7 +52,7 @@ def command(
     from deadzone.report.document.publishing import PHASES, SEARCH
     from deadzone.report.sweep.analysis import analyse
     from deadzone.report.sweep.claims import contradicted
-    from deadzone.report.sweep.recommended import recommended_levels, usage
+    from deadzone.report.sweep.recommended import patch, recommended_levels, usage
     from deadzone.report.sweep.source import load_source
     from deadzone.report.sweep.terminal import curve_lines, terminal_of
 
@@ -78,7 +78,6 @@ def command(
         )
         return
     levels = recommended_levels(analysis)
-    used = usage(run_folder, levels, analysis.source.analysed)
     assert advice is not None
     fell = contradicted(analysis.source, analysis, levels)
     for verdict in fell:
@@ -89,6 +88,7 @@ def command(
         )
         click.echo(f"deadzone: {said}", err=True)
     if not as_manifest:
+        used = usage(run_folder, levels, analysis.source.analysed)
         follows = [str(part) for part in packs.part(lambda pack: pack.application)(analysis)]
         shown = {
             "levels": levels,
@@ -103,5 +103,4 @@ def command(
         click.echo(json.dumps(shown) if as_json else "\n".join([*pictures, str(advice), *follows]))
         return
     where = {name: asked[name] for name in ("workload", "container", "namespace")}
-    printed = packs.part(lambda pack: pack.manifest)
-    click.echo(printed(analysis, levels, used, **where, as_json=as_json), nl=False)
+    click.echo(patch(analysis, as_json=as_json, **where), nl=False)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import fcntl
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -21,6 +21,7 @@ from deadzone.analysis.trial_columns import with_counted
 from deadzone.errors import PhaseError, StoreError
 from deadzone.report.document.drawing import use_language
 from deadzone.report.sweep.analysis import Analysis, analyse
+from deadzone.report.sweep.recommended import patch
 from deadzone.report.sweep.report import SweepReport
 from deadzone.report.sweep.source import load_source
 from deadzone.report.sweep.trials import Source
@@ -33,6 +34,22 @@ COLUMNS = (
     "run", "started_at", "question", "trials", "not_ok", "not_trusted", "host", "state", "bytes",
     "setting",
 )  # fmt: skip
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class RunRecommendation(Recommendation):
+    """The recommendation of a run, which knows how it is applied in a cluster."""
+
+    analysis: Analysis = field(kw_only=True)
+
+    def patch(self, workload: str = "", container: str = "", namespace: str = "") -> str:
+        """The strategic merge patch, with what is to be known of it as comments; see `patch`.
+
+        workload: KIND/NAME, such as deployment/encoder; by default, as the container and its
+        namespace, what was swept. Raises TableError where none was and none is named, or nothing
+        is recommended.
+        """
+        return patch(self.analysis, workload=workload, container=container, namespace=namespace)
 
 
 class Run:
@@ -200,7 +217,7 @@ class Run:
     @with_options_of(recommend_from, "findings")
     def recommend(
         self, *, given: Mapping[str, Any] | None = None, anyway: bool = False, **options: Any
-    ) -> Recommendation:
+    ) -> RunRecommendation:
         """The setting to choose; options as of `PhaseModel.recommend`.
 
         given: levels of factors that are not ours to choose. Raises PhaseError where there is none,
@@ -209,7 +226,7 @@ class Run:
         analysis = analyse(self.source, anyway, given, **options)
         if analysis.advice is None:
             raise PhaseError(analysis.problem)
-        return analysis.advice
+        return RunRecommendation(**vars(analysis.advice), analysis=analysis)
 
     @with_options_of(recommend_from, "findings")
     def report(self, **options: Any) -> SweepReport:

@@ -9,6 +9,7 @@ from their reader's system.
 from __future__ import annotations
 
 import io
+import logging
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -110,6 +111,8 @@ def use_in_figures() -> None:
     """Let figures draw letters that their usual font lacks with this one."""
     from matplotlib import font_manager
 
+    # It takes the bold face for a semibold one, and would say so below a figure.
+    logging.getLogger(font_manager.__name__).setLevel(logging.ERROR)
     for name in (f"{FAMILY}.ttf", f"{FAMILY}Bold.ttf"):
         font_manager.fontManager.addfont(str(font_folder() / name))
     RC_PARAMS["font.family"] = [*RC_PARAMS["font.family"], FAMILY]

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
+from deadzone import packs
 from deadzone.analysis.records import plain
 from deadzone.errors import DeadzoneError, TableError
 from deadzone.language.formats import exact
@@ -72,6 +73,21 @@ def recommended_levels(analysis: Analysis) -> dict[str, Level]:
         name: chosen[name] if name in chosen else _only(source.name, name, trials)
         for name in source.study.factor_names()
     }
+
+
+def patch(analysis: Analysis, *, as_json: bool = False, **where: str | None) -> str:
+    """The patch that applies the setting in a cluster, with what is to be known of it as comments,
+    or as JSON alone. where: workload (KIND/NAME), container, namespace; by default those swept.
+
+    Raises TableError if nothing is recommended, or no container is known.
+    """
+    source, levels = analysis.source, recommended_levels(analysis)
+    assert source.folder is not None
+    used = usage(RunFolder(source.folder), levels, source.analysed)
+    said: str = packs.part(lambda pack: pack.manifest)(
+        analysis, levels, used, **where, as_json=as_json
+    )
+    return said
 
 
 def usage(run: RunFolder, levels: Mapping[str, Level], trials: pd.DataFrame) -> Usage:
