@@ -91,8 +91,8 @@ def _row(rng: np.random.Generator, replicates: int, has_histograms: bool, studie
         found = feasibility(
             simulated_cells(truth, [objective], rng, replicates, 300, has_histograms), [objective]
         )
-        for place, cell in found.judged.items():
-            said.append(cell.confidence)
+        for place, confidence in found.sure.items():
+            said.append(confidence)
             true.append(truth.meets([objective], *place))
         named = [(found.smallest(rate).pool, rate) for rate in RATES]
         chosen += [truth.meets([objective], pool, rate) for pool, rate in named if pool is not None]

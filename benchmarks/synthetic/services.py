@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 
 from deadzone.analysis.objectives.bounds import Objective
-from deadzone_load.capacity.cells import Counts, LoadCells, cells_of
+from deadzone_load.capacity.cells import Cells, Counts, cells_of
 
 POOLS = (2.0, 4.0, 8.0, 16.0, 32.0, 64.0)
 RATES = (100.0, 200.0, 400.0)
@@ -92,7 +92,7 @@ def simulated_cells(
     replicates: int = 5,
     requests: int = 1000,
     has_histograms: bool = True,
-) -> LoadCells:
+) -> Cells:
     """The cells of a load test of a simulated service: every pool at every rate, some trials
     each."""
     rows: list[dict[str, Any]] = []

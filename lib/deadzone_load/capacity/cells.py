@@ -7,7 +7,7 @@ what a warm-up that was detected reaches into it, unless warm-up is asked for.
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -48,59 +48,29 @@ class Counts:
 
 
 @dataclass(frozen=True, eq=False)
-class CellTrial:
-    """One measured trial of a cell.
-
-    values: by the column of an objective. histograms: by metric. errors, requests: what failed and
-    what did not.
-    """
-
-    number: int
-    values: Mapping[str, float]
-    histograms: Mapping[str, Counts] = field(default_factory=dict)
-    errors: float = 0.0
-    requests: float = 0.0
-
-
-@dataclass(frozen=True, eq=False)
 class Cell:
     """All trials of one pool at one rate.
 
-    failed: trials that the server failed, with the reason; each of them misses every objective.
-    unknown: trials that say nothing of the server, because the load could not be made.
+    values: what those measured that ended well, shape (trials,), by the column of an objective.
+    within: by column, the largest standard error of ln(value) that the histogram of a trial leaves.
+    counted: errors and requests, shape (trials, 2). failed: trials that the server failed, with the
+    reason; each of them misses every objective. unknown: trials that say nothing of the server,
+    because the load could not be made.
     """
 
-    pool: float
-    rate: float
-    trials: tuple[CellTrial, ...]
+    values: Mapping[str, np.ndarray]
+    within: Mapping[str, float]
+    counted: np.ndarray
     failed: tuple[str, ...] = ()
     unknown: tuple[str, ...] = ()
 
-    def values(self, column: str) -> np.ndarray:
-        """What the trials measured, shape (trials,)."""
-        return np.array([trial.values.get(column, np.nan) for trial in self.trials])
-
     def typical(self, column: str) -> float:
         """The median over the trials; nan without any."""
-        values = self.values(column)
-        values = values[np.isfinite(values)]
-        return float(np.median(values)) if len(values) else float("nan")
+        return float(pd.Series(self.values[column]).median())
 
 
-@dataclass(frozen=True, eq=False)
-class LoadCells:
-    """All cells of a load test. pool, rate: names of the two factors; pools, rates: their levels,
-    rising."""
-
-    pool: str
-    rate: str
-    pools: tuple[float, ...]
-    rates: tuple[float, ...]
-    by_place: Mapping[tuple[float, float], Cell]
-
-    def at(self, pool: float, rate: float) -> Cell | None:
-        """The cell of a pool and a rate; None where nothing was measured."""
-        return self.by_place.get((pool, rate))
+Cells = Mapping[tuple[float, float], Cell]
+"""The cells of a load test, by pool and rate."""
 
 
 def cells_of(
@@ -109,7 +79,7 @@ def cells_of(
     rate: str,
     objectives: Sequence[Objective],
     histograms: Mapping[int, Mapping[str, Counts]] | None = None,
-) -> LoadCells:
+) -> Cells:
     """The cells of a table of trials.
 
     trials: one row a trial, warm-up trials and untrusted ones left out already; `status` and
@@ -119,16 +89,10 @@ def cells_of(
 
     Raises PhaseError if a column is missing or a factor's level is not a number.
     """
-    places = zip(*(_numbers(trials, name) for name in (pool, rate)), strict=True)
     columns = {bound.column: column_values(trials, bound.column) for bound in objectives}
-    rows_at: dict[tuple[float, float], list[dict[Any, Any]]] = {}
-    for place, row in zip(places, trials.assign(**columns).to_dict("records"), strict=True):
-        rows_at.setdefault(place, []).append(row)
-    by_place = {
-        place: _cell(place, rows, objectives, histograms or {}) for place, rows in rows_at.items()
-    }
-    pools, rates = (tuple(sorted({place[i] for place in by_place})) for i in (0, 1))
-    return LoadCells(pool, rate, pools, rates, by_place)
+    numbers = {name: _numbers(trials, name) for name in (pool, rate)}
+    places: Any = trials.assign(**columns, **numbers).groupby([pool, rate])
+    return {place: _cell(rows, objectives, histograms or {}) for place, rows in places}
 
 
 def _numbers(trials: pd.DataFrame, name: str) -> list[float]:
@@ -145,36 +109,38 @@ def _numbers(trials: pd.DataFrame, name: str) -> list[float]:
 
 
 def _cell(
-    place: tuple[float, float],
-    rows: list[dict[Any, Any]],
+    rows: pd.DataFrame,
     objectives: Sequence[Objective],
     histograms: Mapping[int, Mapping[str, Counts]],
 ) -> Cell:
-    kept: list[CellTrial] = []
-    failed, unknown = [], []
-    for row in rows:
-        status = str(row.get("status", "ok"))
-        reason = str(row.get("error") or status)
-        if status == "ok":
-            number = int(row.get("trial", len(kept)))
-            own = histograms.get(number, {})
-            values = {
-                bound.column: statistic(bound, own[bound.metric])
-                if bound.metric and bound.metric in own
-                else float(row[bound.column])
-                for bound in objectives
-            }
-            counts = (_count(row.get(name)) for name in ("errors", "requests"))
-            kept.append(CellTrial(number, values, own, *counts))
-        elif reason.startswith(NOT_OF_THE_SERVER) or NO_PROFILE.match(reason):
-            unknown.append(reason)
-        elif status != "lost":
-            failed.append(reason)
-    return Cell(*place, tuple(kept), tuple(failed), tuple(unknown))
+    status = rows["status"].astype(str) if "status" in rows else pd.Series("ok", rows.index)
+    reasons = [*(rows["error"].fillna(status) if "error" in rows else status).astype(str)]
+    is_excused = np.array([not _is_of_the_server(reason) for reason in reasons])
+    is_well, is_lost = (status == "ok").to_numpy(), (status == "lost").to_numpy()
+    well = rows[is_well]
+    numbers = well["trial"].astype(int) if "trial" in well else range(len(well))
+    values, within = {}, {}
+    for bound in objectives:
+        kept = [histograms.get(number, {}).get(bound.metric or "") for number in numbers]
+        measured = zip(well[bound.column].astype(float), kept, strict=True)
+        values[bound.column] = np.array(
+            [value if own is None else statistic(bound, own) for value, own in measured]
+        )
+        errors = [scatter_within(bound, own) for own in kept if own is not None]
+        within[bound.column] = max(errors, default=0.0)
+    counted = well.reindex(columns=["errors", "requests"]).to_numpy(float)
+    return Cell(
+        values,
+        within,
+        np.nan_to_num(counted, posinf=0.0, neginf=0.0),
+        failed=tuple(np.array(reasons)[~is_well & ~is_excused & ~is_lost]),
+        unknown=tuple(np.array(reasons)[~is_well & is_excused]),
+    )
 
 
-def _count(value: Any) -> float:
-    return float(value) if value is not None and np.isfinite(float(value)) else 0.0
+def _is_of_the_server(reason: str) -> bool:
+    """Whether a trial that ended for a reason says something of the server."""
+    return not (reason.startswith(NOT_OF_THE_SERVER) or NO_PROFILE.match(reason))
 
 
 def statistic(objective: Objective, counts: Counts) -> float:
@@ -186,15 +152,13 @@ def statistic(objective: Objective, counts: Counts) -> float:
     return counts.at(1.0 if objective.percentile is None else objective.percentile / 100)
 
 
-def scatter_within(objective: Objective, histograms: Mapping[str, Counts]) -> float:
-    """The standard error of ln(statistic) that one trial's histogram alone leaves; 0 where none was
-    kept.
+def scatter_within(objective: Objective, counts: Counts) -> float:
+    """The standard error of ln(statistic) that one trial's histogram alone leaves.
 
     Of a mean by its variance, of a percentile half of what lies between the ranks one standard
     error below and above it (David and Nagaraja 2003, Order Statistics, section 7.1).
     """
-    counts = histograms.get(objective.metric or "")
-    if counts is None or counts.total <= 0 or objective.is_extreme:
+    if counts.total <= 0 or objective.is_extreme:
         return 0.0
     if objective.percentile is None:
         mean = statistic(objective, counts)

@@ -8,6 +8,7 @@ that none of its smaller neighbours does.
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import takewhile
 from typing import Any
 
@@ -16,47 +17,26 @@ import pandas as pd
 
 from deadzone.analysis.objectives.bounds import Objective, chance_met, may_meet
 from deadzone.analysis.objectives.estimates import Estimate, cell_means
-from deadzone_load.capacity.cells import Cell, LoadCells, scatter_within
+from deadzone_load.capacity.cells import Cell, Cells
 
 LEAST_WITHIN = 1e-3
 """What one trial scatters where nothing else tells: a tenth of a percent."""
 
 
-@dataclass(frozen=True)
-class CellChances:
-    """A cell's chances. met: by the column of each objective, the confidence that it is met.
-
-    scatter_known: False where the confidence rests on one trial and no other cell says how much
-    trials differ.
-    """
-
-    met: Mapping[str, float]
-    scatter_known: bool
-
-    @property
-    def confidence(self) -> float:
-        """That every objective is met: that in the least sure one."""
-        return min(self.met.values())
-
-
-def _means(cells: Sequence[Cell], objective: Objective) -> list[Estimate]:
+def _means(cells: Sequence[Cell], column: str) -> list[Estimate]:
     """The mean of every cell on the scale it is judged on; of a single trial never surer than its
     histogram is."""
     groups = []
     for cell in cells:
-        values = cell.values(objective.column)
+        values = cell.values[column]
         # A value of 0 counts as the smallest that was seen.
         smallest = values[values > 0].min() if (values > 0).any() else 1.0
         groups.append(np.log(np.maximum(values, smallest)))
     means = cell_means(groups, (LEAST_WITHIN, math.inf)) if groups else []
     assert means is not None
-    within = [
-        max((scatter_within(objective, trial.histograms) for trial in cell.trials), default=0.0)
-        for cell in cells
-    ]
     return [
-        replace(mean, error=max(mean.error, least / mean.n**0.5))
-        for mean, least in zip(means, within, strict=True)
+        replace(mean, error=max(mean.error, cell.within[column] / mean.n**0.5))
+        for mean, cell in zip(means, cells, strict=True)
     ]
 
 
@@ -97,36 +77,42 @@ class SmallestPool:
 
 @dataclass(frozen=True, eq=False)
 class Feasibility:
-    """All cells of a load test against its objectives."""
+    """All cells of a load test against its objectives.
 
-    cells: LoadCells
+    cells: by pool and rate. met: of those that say something, by the column of each objective, the
+    probability that it is met. scatter_known: whether trials were repeated, so that what they
+    differ by is known.
+    """
+
+    cells: Cells
     objectives: tuple[Objective, ...]
-    judged: Mapping[tuple[float, float], CellChances]
+    met: Mapping[tuple[float, float], Mapping[str, float]]
+    scatter_known: bool
+
+    @cached_property
+    def sure(self) -> dict[tuple[float, float], float]:
+        """Probability that every objective is met, that of the least sure one, by pool and rate."""
+        return {place: min(met.values()) for place, met in self.met.items()}
+
+    @property
+    def pools(self) -> list[float]:
+        """Those that were tried, rising."""
+        return sorted({pool for pool, _rate in self.cells})
 
     @property
     def confidence(self) -> pd.DataFrame:
-        """Probability that all objectives are met: one row a rate, one column a pool; nan where
-        nothing is known."""
-        cells, sure = self.cells, {at: judged.confidence for at, judged in self.judged.items()}
-        table = [[sure.get((pool, rate), np.nan) for pool in cells.pools] for rate in cells.rates]
-        rates, pools = (
-            pd.Index(cells.rates, name=cells.rate),
-            pd.Index(cells.pools, name=cells.pool),
-        )
-        return pd.DataFrame(table, index=rates, columns=pools)
-
-    @property
-    def scatter_known(self) -> bool:
-        """Whether trials were repeated, so that what they differ by is known."""
-        return all(judged.scatter_known for judged in self.judged.values())
+        """`sure` as a table, one row a rate, one column a pool; nan where nothing is known."""
+        rates = sorted({rate for _pool, rate in self.cells})
+        table = [[self.sure.get((pool, rate), np.nan) for pool in self.pools] for rate in rates]
+        return pd.DataFrame(table, index=rates, columns=self.pools)
 
     def missed(self, place: tuple[float, float]) -> tuple[Objective, ...]:
         """The objectives that a cell's typical trial misses, of the largest value its worst one;
         all of them where the server failed a trial."""
-        cell = self.cells.by_place[place]
+        cell = self.cells[place]
         missed = []
         for objective in self.objectives:
-            values = cell.values(objective.column)
+            values = cell.values[objective.column]
             typical = cell.typical(objective.column)
             if objective.is_extreme and np.isfinite(values).any():
                 worst = np.nanmax if objective.sense == "at_most" else np.nanmin
@@ -137,9 +123,7 @@ class Feasibility:
 
     def smallest(self, rate: float) -> SmallestPool:
         """The smallest pool that meets all objectives at a rate."""
-        sure = {
-            p: self.judged[p, rate].confidence for p in self.cells.pools if (p, rate) in self.judged
-        }
+        sure = {p: self.sure[p, rate] for p in self.pools if (p, rate) in self.sure}
         pool = next((p for p, c in sure.items() if c >= CONFIDENCE), None)
         likely = next((p for p, c in sure.items() if c >= 0.5), None)
         unsure = [p for p, c in sure.items() if HOPELESS < c < CONFIDENCE]
@@ -155,46 +139,45 @@ class Feasibility:
         objective least sure to be met at the next rate up, or an empty text. None where nothing is
         known of the pool. Beyond a cell that says nothing of the server nothing is claimed.
         """
-        measured = [rate for rate in self.cells.rates if self.cells.at(pool, rate)]
-        rates = list(takewhile(lambda rate: (pool, rate) in self.judged, measured))
+        measured = sorted(rate for size, rate in self.cells if size == pool)
+        rates = list(takewhile(lambda rate: (pool, rate) in self.met, measured))
         if not rates:
             return None
-        sure = np.minimum.accumulate([self.judged[pool, rate].confidence for rate in rates])
+        sure = np.minimum.accumulate([self.sure[pool, rate] for rate in rates])
         shown, low, high = (
             int((sure >= least).sum())
             for least in (CONFIDENCE, (1 + CERTAINTY) / 2, (1 - CERTAINTY) / 2)
         )
         borne, weakest = [0.0, *rates], ""
         if shown < len(rates):
-            met = self.judged[pool, rates[shown]].met
+            met = self.met[pool, rates[shown]]
             weakest = min(met, key=lambda column: met[column])
         rates_borne = {"rate_low": borne[low], "rate_high": borne[high]}
         return {"rate_shown": borne[shown] or None, **rates_borne, "limited_by": weakest}
 
 
-def feasibility(cells: LoadCells, objectives: Sequence[Objective]) -> Feasibility:
+def feasibility(cells: Cells, objectives: Sequence[Objective]) -> Feasibility:
     """Judge all cells by all objectives, of which there is at least one; cells without a trial that
     says something are left out.
 
     A trial that the server failed misses everything, and one that did not measure a column its
     objective.
     """
-    known = {
-        place: cell for place, cell in sorted(cells.by_place.items()) if cell.trials or cell.failed
-    }
-    unbroken = {place: cell for place, cell in known.items() if not cell.failed}
     columns = [objective.column for objective in objectives]
-    met = {place: dict.fromkeys(columns, 0.0) for place in known}
-    for objective in objectives:
-        values = {place: cell.values(objective.column) for place, cell in unbroken.items()}
-        places = [place for place, own in values.items() if may_meet(objective, own)]
-        means = _means([unbroken[place] for place in places], objective)
-        for place, mean in zip(places, means, strict=True):
-            counts = [(trial.errors, trial.requests) for trial in unbroken[place].trials]
-            chance = chance_met(objective, values[place], mean, np.array(counts))
-            met[place][objective.column] = chance
-    repeated = any(len(cell.trials) > 1 for cell in unbroken.values())
-    judged = {
-        place: CellChances(met[place], repeated or bool(known[place].failed)) for place in known
+    unbroken = {at: cell for at, cell in cells.items() if len(cell.counted) and not cell.failed}
+    met = {
+        place: dict.fromkeys(columns, 0.0)
+        for place, cell in cells.items()
+        if cell.failed or place in unbroken
     }
-    return Feasibility(cells, tuple(objectives), judged)
+    for objective in objectives:
+        column = objective.column
+        judged = {
+            at: cell for at, cell in unbroken.items() if may_meet(objective, cell.values[column])
+        }
+        means = _means([*judged.values()], column)
+        for (place, cell), mean in zip(judged.items(), means, strict=True):
+            chance = chance_met(objective, cell.values[column], mean, cell.counted)
+            met[place][column] = chance
+    is_known = any(len(cell.counted) > 1 for cell in unbroken.values()) or not unbroken
+    return Feasibility(cells, tuple(objectives), met, is_known)

@@ -34,7 +34,7 @@ from deadzone_load.capacity.feasibility import (
     SmallestPool,
     feasibility,
 )
-from deadzone_load.capacity.reversal import Reversal, reversals, reversals_alone, tolerated_response
+from deadzone_load.capacity.reversal import Reversal, reversals, tolerated_response
 
 NO_OBJECTIVES = "The study names no objectives, so no setting is called good enough."
 
@@ -79,7 +79,9 @@ class LoadTest:
     def confidence(self) -> pd.DataFrame:
         """Probability that every objective is met, one row a rate, one column a pool; empty without
         objectives."""
-        return pd.DataFrame() if self.feasibility is None else self.feasibility.confidence
+        if self.feasibility is None:
+            return pd.DataFrame()
+        return self.feasibility.confidence.rename_axis(index=RATE, columns=self.pool)
 
     def smallest(self, rate: float) -> SmallestPool:
         """The smallest pool that meets all objectives at a rate. Raises PhaseError without
@@ -118,7 +120,7 @@ class LoadTest:
         (what gives way next). Empty without objectives."""
         if self.feasibility is None:
             return pd.DataFrame()
-        borne = {pool: self.feasibility.capacity(pool) for pool in self.feasibility.cells.pools}
+        borne = {pool: self.feasibility.capacity(pool) for pool in self.feasibility.pools}
         rows = {pool: capacity for pool, capacity in borne.items() if capacity is not None}
         return pd.DataFrame.from_dict(rows, orient="index").rename_axis(self.pool)
 
@@ -130,15 +132,15 @@ class LoadTest:
         if self.feasibility is None:
             return pd.DataFrame()
         rows = {}
-        for (pool, rate), cell in self.feasibility.cells.by_place.items():
-            judged = self.feasibility.judged.get((pool, rate))
-            missed = self.feasibility.missed((pool, rate)) if judged else ()
+        for (pool, rate), cell in self.feasibility.cells.items():
+            sure = self.feasibility.sure.get((pool, rate), np.nan)
+            missed = self.feasibility.missed((pool, rate)) if np.isfinite(sure) else ()
             columns = [bound.column for bound in self.feasibility.objectives]
             rows[rate, pool] = {
-                "n": len(cell.trials),
+                "n": len(cell.counted),
                 **{column: cell.typical(column) for column in columns},
                 "missed": ", ".join(bound.column for bound in missed),
-                "confidence": judged.confidence if judged else np.nan,
+                "confidence": sure,
             }
         table = pd.DataFrame.from_dict(rows, orient="index").rename_axis([RATE, self.pool])
         return table.sort_index()
@@ -215,7 +217,7 @@ class LoadTest:
         """What a reader must know before anything else."""
         judged, borne = self.judged_rate, self.judged_rate if self.wanted is None else self.wanted
         wanted = f"The rate to be borne, {exact(borne)} requests/s, was not"
-        cells = self.feasibility.cells.by_place.values() if self.feasibility else ()
+        cells = self.feasibility.cells.values() if self.feasibility else ()
         unknown = sum(len(cell.unknown) for cell in cells)
         failed = [why for cell in cells for why in cell.failed]
         unsteady = int((~self.warmups["is_steady"].astype(bool)).sum())
@@ -361,7 +363,6 @@ def _load_test(
     problem = ""
     try:
         curves = slices_of(answer(sound, pool, response, goal, by=(RATE,)), sound)
-        curves = reversals_alone(curves, harmless)
         models = {float(rate): model for rate, model in curves.items()}
     except PhaseError as error:
         problem = str(error)

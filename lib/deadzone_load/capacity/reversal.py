@@ -7,14 +7,14 @@ can say, and the phase model is read.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from deadzone.analysis.objectives.bounds import Objective
-from deadzone.analysis.phases.model import PhaseModel, PhaseModels
+from deadzone.analysis.phases.model import PhaseModel
 from deadzone.study.design import RATE
 
 TOLERANCE = 0.03
@@ -60,15 +60,15 @@ def reversals(
 ) -> list[Reversal]:
     """The reversal of each rate's curve, in the order of the rates.
 
-    models: by rate, from `reversals_alone` where harmless is given. trials: the trials that were
-    fitted, to be asked themselves where they were repeated. harmless: the response that does no
-    harm yet, or a better one; None where no objective says.
+    models: by rate. trials: the trials that were fitted, to be asked themselves where they were
+    repeated. harmless: the response that does no harm yet, or a better one; None where no objective
+    says.
     """
     ends = []
     for level, model in models.items():
         rows = None if trials is None else trials[trials[RATE] == level]
         measured = None if rows is None else _measured(float(level), model, rows, harmless)
-        ends.append(measured or _reversal(float(level), model))
+        ends.append(measured or _reversal(float(level), model, harmless))
     return ends
 
 
@@ -82,45 +82,6 @@ def tolerated_response(response: str, objectives: Sequence[Objective]) -> float 
     return next(
         (o.bound * (FAR_INSIDE if o.sense == "at_most" else 1 / FAR_INSIDE) for o in bounds), None
     )
-
-
-def reversals_alone(models: PhaseModels, harmless: float | None) -> PhaseModels:
-    """The models, those of which turn back among harmless responses alone with plateaus in place of
-    reversals."""
-    judged = {
-        level: _flat(model) if _is_harmless(model, harmless) else model
-        for level, model in models.items()
-    }
-    return replace(models, models=judged)
-
-
-def _flat(model: PhaseModel) -> PhaseModel:
-    """The model with plateaus in place of reversals, one that a plateau leads into as part of
-    it."""
-    steps = model.steps.replace({"label": {"reversal": "plateau"}})
-    steps["p_plateau"] += steps["p_reversal"]
-    phases = model.phases.replace({"label": {"reversal": "plateau"}})
-    slope = ["elasticity", "elasticity_low", "elasticity_high", "std_error"]
-    width = np.diff(model.axis.forward(phases[["start", "stop"]].to_numpy(float)), axis=1)
-    phases[slope] *= width
-    part = phases["label"].ne(phases["label"].shift()).cumsum()
-    how = {"stop": "last", "probability": "min", **dict.fromkeys(slope, "sum")}
-    whole = phases.groupby(part).agg({str(name): how.get(str(name), "first") for name in phases})
-    whole[slope] /= pd.Series(width[:, 0]).groupby(part).sum().to_numpy()[:, None]
-    begins = model.joints["level"].isin(whole["start"])
-    return replace(
-        model, phases=whole.reset_index(drop=True), joints=model.joints[begins],
-        steps=steps.assign(p_reversal=0.0), step_labels=tuple(steps["label"]),
-    )  # fmt: skip
-
-
-def _is_harmless(model: PhaseModel, harmless: float | None) -> bool:
-    turned = model.phases[model.phases["label"] == "reversal"]
-    if harmless is None or turned.empty:
-        return False
-    sign = 1.0 if model.goal == "min" else -1.0
-    fitted = model.levels.loc[model.levels["level"] >= turned["start"].min(), "fitted"]
-    return bool((sign * fitted <= sign * harmless).all())
 
 
 def _measured(
@@ -154,19 +115,15 @@ def _measured(
     return Reversal(rate, float(start), float(low), float(high), probability, worse)
 
 
-def _reversal(rate: float, model: PhaseModel) -> Reversal:
-    last, step = model.phases.iloc[-1], model.steps.iloc[-1]
-    probability = float(step["p_reversal"])
-    if last["label"] != "reversal" or probability < LIKELY:
+def _reversal(rate: float, model: PhaseModel, harmless: float | None) -> Reversal:
+    """What the shape of the curve says, which ends in harm where its last level is no harmless
+    one."""
+    sign = 1.0 if model.goal == "min" else -1.0
+    last, fitted = model.phases.iloc[-1], model.levels.set_index("level")["fitted"]
+    probability = float(model.steps.iloc[-1]["p_reversal"])
+    is_harm = harmless is None or sign * fitted.iloc[-1] > sign * harmless
+    if last["label"] != "reversal" or probability < LIKELY or not is_harm:
         return Reversal(rate, None, float("nan"), float("nan"), probability, 0.0)
-    fitted = model.levels.set_index("level")["fitted"]
-    ends = float(fitted.iloc[-1]), float(fitted[last["start"]])
-    worse = ends[0] / ends[1] - 1 if model.goal == "min" else ends[1] / ends[0] - 1
-    return Reversal(
-        rate,
-        float(last["start"]),
-        float(last["start_low"]),
-        float(last["start_high"]),
-        probability,
-        worse,
-    )
+    start, low, high = (float(last[name]) for name in ("start", "start_low", "start_high"))
+    worse = float((fitted.iloc[-1] / fitted[start]) ** sign) - 1
+    return Reversal(rate, start, low, high, probability, worse)

@@ -44,10 +44,10 @@ def test_the_steady_state_is_free_of_the_warm_up_unless_it_is_asked_for():
     )
     steady = trial_counts(slices, cold_starts(series(slices))["begins_s"].to_dict())
     mixed = trial_counts(slices, {})
-    cell = cells_of(trials, "pool_size", "rate", [objective], steady).at(8, 200)
-    assert cell is not None and (abs(cell.values("latency_mean_ms") - 10) < 0.5).all()
-    cell = cells_of(trials, "pool_size", "rate", [objective], mixed).at(8, 200)
-    assert cell is not None and cell.values("latency_mean_ms")[0] > 40
+    cell = cells_of(trials, "pool_size", "rate", [objective], steady)[8, 200]
+    assert (abs(cell.values["latency_mean_ms"] - 10) < 0.5).all()
+    cell = cells_of(trials, "pool_size", "rate", [objective], mixed)[8, 200]
+    assert cell.values["latency_mean_ms"][0] > 40
 
 
 def test_short_trials_are_left_out():

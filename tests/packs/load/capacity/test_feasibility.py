@@ -56,7 +56,7 @@ def test_more_trials_of_the_same_scatter_are_surer():
     for n in (2, 5, 20):
         drawn = rng.standard_normal(n)
         cells = {(8, 100): 37 * np.exp(0.06 * (drawn - drawn.mean()) / drawn.std(ddof=1))}
-        sure.append(judged(table(cells), MEAN).judged[8, 100].confidence)
+        sure.append(judged(table(cells), MEAN).sure[8, 100])
     assert sure[0] < sure[1] < sure[2]
 
 
@@ -64,8 +64,8 @@ def test_a_largest_value_that_was_exceeded_once_is_missed():
     longest = Objective("latency_max_ms", "at_most", 100.0)
     cells = {(8, 100): [60, 70, 130], (16, 100): [60, 61, 62]}
     found = judged(table(cells, "latency_max_ms"), longest)
-    assert found.judged[8, 100].confidence == 0 and found.missed((8, 100)) == (longest,)
-    assert found.judged[16, 100].confidence > 0.9
+    assert found.sure[8, 100] == 0 and found.missed((8, 100)) == (longest,)
+    assert found.sure[16, 100] > 0.9
 
 
 def test_all_objectives_count_and_the_missed_one_is_named():
@@ -81,8 +81,8 @@ def test_errors_that_were_not_seen_are_not_ruled_out():
     errors = Objective("error_share", "at_most", 0.001)
     few = table({(8, 100): [10, 10, 10]}).assign(errors=0, requests=100)
     many = few.assign(requests=100_000)
-    assert judged(few, errors).judged[8, 100].confidence < CONFIDENCE
-    assert judged(many, errors).judged[8, 100].confidence >= CONFIDENCE
+    assert judged(few, errors).sure[8, 100] < CONFIDENCE
+    assert judged(many, errors).sure[8, 100] >= CONFIDENCE
 
 
 @pytest.mark.parametrize(
@@ -103,8 +103,8 @@ def test_a_trial_that_the_server_failed_misses_and_one_whose_load_was_not_made_s
     trials.loc[trials["pool_size"] == 8, ["status", "error"]] = closed
     trials.loc[trials["pool_size"] == 16, ["status", "error"]] = ["failed", error]
     found = judged(trials, MEAN)
-    assert found.judged[8, 100].confidence == 0
-    assert (16, 100) not in found.judged and np.isnan(found.confidence.loc[100, 16])
+    assert found.sure[8, 100] == 0
+    assert (16, 100) not in found.sure and np.isnan(found.confidence.loc[100, 16])
     assert found.smallest(100).pool == 64
     assert found.capacity(16) is None
 
@@ -127,8 +127,8 @@ def test_a_confidence_means_what_it_says():
         objective = Objective("latency_mean_ms", "at_most", bound)
         cells = simulated_cells(truth, [objective], rng, 4, 100, has_histograms=False)
         found = feasibility(cells, [objective])
-        for place, cell in found.judged.items():
-            said.append(cell.confidence)
+        for place, confidence in found.sure.items():
+            said.append(confidence)
             true.append(truth.meets([objective], *place))
         pools = [(found.smallest(rate).pool, rate) for rate in (100.0, 300.0)]
         chosen += [truth.meets([objective], pool, rate) for pool, rate in pools if pool is not None]
@@ -145,6 +145,6 @@ def test_one_trial_with_its_histogram_is_surer_the_more_requests_it_holds():
         truth = simulated_service(rng, scatter=1e-4, pools=(4.0, 8.0, 16.0), rates=(100.0,))
         near = replace(objective, bound=1.08 * truth.value(objective, 8.0, 100.0))
         found = feasibility(simulated_cells(truth, [near], rng, 1, requests), [near])
-        sure.append(found.judged[8.0, 100.0].confidence)
+        sure.append(found.sure[8.0, 100.0])
         assert not found.scatter_known
     assert sure[0] < 0.98 < 0.99 < sure[1]

@@ -2,11 +2,10 @@
 
 import numpy as np
 import pandas as pd
-import pytest
 
 import deadzone as dz
 from deadzone.store.reference import load_reference
-from deadzone_load.capacity.reversal import reversals, reversals_alone
+from deadzone_load.capacity.reversal import reversals
 
 
 def test_the_published_channels_turn_back_where_their_author_saw_it():
@@ -22,33 +21,23 @@ def test_the_published_channels_turn_back_where_their_author_saw_it():
             assert one.probability > 0.5 and one.worse > 0.5
 
 
-def test_a_curve_that_turns_back_where_all_is_well_ends_in_a_plateau():
-    """Of one rate after scaling, of the other after a plateau, which then goes on to the end."""
+def test_a_curve_that_turns_back_where_all_is_well_does_no_harm():
     table = load_reference("thread-pools", "outbound")
     models = dz.fit_phases(table, "pool_size", "latency_max_ms", "min", by="rate")
-    assert reversals_alone(models, None).phases.equals(models.phases)
-    flat = reversals_alone(models, harmless=table["latency_max_ms"].max())
-    for rate, model in models.items():
-        changed, turned = flat[rate], model.phases["label"] == "reversal"
-        assert "reversal" not in {*changed.step_labels, *changed.phases["label"]}
-        assert changed.phases[["start", "stop"]].equals(model.phases[["start", "stop"]])
-        assert changed.phases["elasticity"].to_numpy() == pytest.approx(model.phases["elasticity"])
-        assert (changed.phases["label"][turned] == "plateau").all()
-    assert [one.start for one in reversals(flat)] == [None] * len(flat)
+    largest = table["latency_max_ms"].max()
+    assert [one.start for one in reversals(models, harmless=largest)] == [None] * len(models)
+    ends = {rate: float(model.levels["fitted"].iloc[-1]) for rate, model in models.items()}
+    some = reversals(models, harmless=ends[2800] * 1.01)
+    assert [one.rate for one in some if one.start is not None] == [4200]
 
 
-def test_a_plateau_and_the_reversal_after_it_are_one():
+def test_repeated_trials_say_themselves_whether_the_end_does_harm():
     pools = np.repeat([1, 2, 4, 8, 16, 32, 64], 4)
     latency = np.array([80, 40, 20, 20, 20, 20, 40.0])[np.log2(pools).astype(int)]
     noise = np.random.default_rng(3).normal(0, 0.01, len(pools))
     frame = pd.DataFrame({"pool": pools, "ms": latency * np.exp(noise), "rate": 1})
     model = dz.fit_phases(frame, "pool", "ms", "min", by="rate")
-    assert [*model[1].phases["label"]] == ["linear", "plateau", "reversal"]
-    flat = reversals_alone(model, harmless=100.0)[1]
-    assert flat.phases[["start", "stop", "label"]].to_numpy().tolist() == [
-        [1, 4, "linear"],
-        [4, 64, "plateau"],
-    ]
-    assert flat.phases["elasticity"][1] == pytest.approx(-0.25, abs=0.05)
-    assert [*flat.joints["level"]] == [4]
-    flat.plot()
+    (harm,) = reversals(model, frame)
+    assert harm.start == 32 and harm.probability > 0.99 and 0.9 < harm.worse < 1.1
+    (none,) = reversals(model, frame, harmless=50.0)
+    assert none.start is None
