@@ -49,9 +49,10 @@ def cost(source: Source) -> str:
         if trusted < QUIET * len(trials)
         else ""
     )
+    made = (facts.get("packages") or {}).get("deadzone", "?")
     return (
-        f"{len(trials)} trials, {took} of measuring, on {machine}; {trusted} of {len(trials)} "
-        f"trials can be trusted.{busy}"
+        f"{len(trials)} trials, {took} of measuring, on {machine}, by deadzone {made}; {trusted} of "
+        f"{len(trials)} trials can be trusted.{busy}"
     )
 
 
