@@ -51,8 +51,8 @@ def cost(source: Source) -> str:
     )
     made = (facts.get("packages") or {}).get("deadzone", "?")
     return (
-        f"{len(trials)} trials, {took} of measuring, on {machine}, by deadzone {made}; {trusted} of "
-        f"{len(trials)} trials can be trusted.{busy}"
+        f"{len(trials)} trials, {took} of measuring by deadzone {made}, on {machine}; {trusted} of "
+        f"{len(trials)} can be trusted.{busy}"
     )
 
 
