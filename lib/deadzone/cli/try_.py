@@ -66,6 +66,8 @@ from deadzone.visible import visible
               help="Warm-up trials of each level.")  # fmt: skip
 @role_option
 @measuring_options
+@click.option("--search", type=click.IntRange(1), metavar="TRIALS",
+              help="Find the best combination of several parameters in so many trials, such as 60; the first level of each is the setting of today.")  # fmt: skip  # noqa: E501
 @click.option("-s", "--setup", metavar="CMD", help="Run once before all trials.")
 @click.option("-p", "--prepare", metavar="CMD", help="Run before each trial, not measured.")
 @click.option("-c", "--cleanup", metavar="CMD", help="Run once after all trials.")
@@ -208,6 +210,15 @@ def _print_plan(plan: Plan) -> None:
         for name, levels in levels_of(plan.study).items()
     )
     click.echo(visible(f"{plan.study.study}: {' x '.join(shown)}"))
+    if design.kind == "search":
+        click.echo(
+            _(
+                "At most {trials} trials of {n:count} treatments, chosen as the search goes on.",
+                n=len(plan.treatments),
+                trials=design.trials,
+            )
+        )
+        return
     if plan.is_adaptive:
         click.echo(
             _(

@@ -43,7 +43,8 @@ OF_A_SHELL = re.compile(
 OPTIONS = (
     "scans", "steps", "lists", "cpu_limit", "memory_limit", "shell", "setup", "prepare", "cleanup",
     "ignore_failure", "name", "replicates", "warmup", "timeout_s", "foreign_cpu", "response",
-    "output", "goal", "belongs", "adaptive", "resolution", "budget", "sentences", "role", "at",
+    "output", "goal", "belongs", "adaptive", "resolution", "search", "budget", "sentences", "role",
+    "at",
 )  # fmt: skip
 """What may be asked beside the command, by the names of `deadzone try`'s options; texts are as
 typed, sentences are claims, and at is where single levels of the first parameter lie."""
@@ -54,6 +55,9 @@ IN_A_LINE = {
     r"workload\.(setup|prepare|cleanup|output)": r"--\1",
     r"(workload\.)?responses?\.(?!goal)[\w.]*\w": "--response",
     r"response\.goal": "--goal",
+    r"`dz\.fit_phases` answers for one": "leave out `--search`",
+    r"design\.kind is search": "--search",
+    r"`trials=(\d+)`": r"`--search \1`",
     r"design\.replicates": "--runs",
     r"design\.(until\.)?(warmup|timeout|budget|resolution)(_s)?": r"--\2",
     r"trust\.max_foreign_cpu": "--foreign-cpu",
@@ -93,8 +97,12 @@ def study_of_line(command: Sequence[str], asked: Mapping[str, Any], cores: int) 
         "output": asked.get("output"),
         "responses": responses,
     }
+    is_adaptive, trials = bool(asked.get("adaptive") or "resolution" in asked), asked.get("search")
+    if is_adaptive and trials:
+        raise StudyError("`--search 60` chooses among combinations, so leave out `--adaptive`.")
     design = {
-        "kind": "adaptive" if asked.get("adaptive") or "resolution" in asked else None,
+        "kind": "adaptive" if is_adaptive else "search" if trials else None,
+        "trials": trials,
         **{key: asked.get(key) for key in ("replicates", "warmup", "timeout_s")},
         "budget_s": asked.get("budget"),
         "until": _given({"resolution": asked.get("resolution")}),

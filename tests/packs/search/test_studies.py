@@ -167,3 +167,25 @@ def test_a_program_that_fails_in_some_cells_is_searched_among_the_others(study, 
     assert said["levels"]["codec"] == "zstd"
     trials = pd.DataFrame(the_run(home).trials())
     assert trials.loc[trials["codec"].eq("raw"), "status"].eq("failed").all()
+
+
+LINE = ("-L", "workers", "1,2,4,8", "-L", "codec", "gzip,zstd", "--", "true", "{workers}", "{codec}")
+
+
+def test_a_line_is_a_search_too(deadzone):
+    said = deadzone("try", "--search", 40, "--dry-run", "--save", "s.yaml", *LINE, code=0).out
+    assert "At most 40 trials of 8 treatments" in said
+    assert "at most 40 trials" in deadzone("sweep", "./s.yaml", "--dry-run", code=0).out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("--search", 3, *LINE), "--search: trials is 3; a search of 2 knobs takes 29 or more"),
+        (("--search", 3, *LINE), "Give `--search 29`"),
+        (("--search", 30, *LINE[3:6], "--", "true", "{codec}"), "leave out `--search`"),
+        (("--search", 30, "--adaptive", *LINE), "leave out `--adaptive`"),
+    ],
+)
+def test_a_line_that_is_no_search_is_told_what_to_type(deadzone, arguments, said):
+    assert said in deadzone("try", "--dry-run", *arguments, code=2).err
