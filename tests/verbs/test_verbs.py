@@ -88,6 +88,8 @@ def test_a_factor_of_a_run_is_another_column_than_its_knob():
     run = dz.load_run("disk-block-size/reference")
     with pytest.raises(Exception, match="knob and by are the same column"):
         dz.examine(run, by=run.knob)
+    with pytest.raises(Exception, match=r"`judge\(claims, run\)`"):
+        dz.judge(run, ["block_size 4096 at least 2x faster than block_size 512"])
 
 
 def test_a_verdict_says_a_doubt_once():

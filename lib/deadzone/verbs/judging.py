@@ -57,6 +57,8 @@ def judge(
     ['supported']
     """  # noqa: E501
     if isinstance(claims, Run):
+        if frame is not None:
+            raise PhaseError("The claims come first: `judge(claims, run)`.")
         return JudgedClaims(judge_run(claims.source))
     if frame is None:
         raise PhaseError(

@@ -76,6 +76,13 @@ def test_a_sweep_ends_in_the_confirmed_setting_and_its_gain(study, home, deadzon
     found = dz.load_run("probe/latest").searched
     assert found.gain_low < 8**0.5 / 0.6 < found.gain_high
     assert found.effects.set_index("knob").loc["log", "verdict"] != "live"
+    claims = {
+        "workers 8 at least 2x faster than workers 1": "supported",
+        "codec zstd at least 3x faster than codec gzip": "contradicted",
+        "log long at least 2x faster than log short": "contradicted",
+    }
+    judged = dz.judge([*claims], dz.load_run("probe/latest"))
+    assert {one.claim: one.verdict for one in judged} == claims
 
 
 def test_a_search_that_was_killed_goes_on_where_it_was(study, home, deadzone, start):
