@@ -176,7 +176,18 @@ def test_a_program_that_fails_in_some_cells_is_searched_among_the_others(study, 
     assert trials.loc[trials["codec"].eq("raw"), "status"].eq("failed").all()
 
 
-LINE = ("-L", "workers", "1,2,4,8", "-L", "codec", "gzip,zstd", "--", "true", "{workers}", "{codec}")
+LINE = (
+    "-L",
+    "workers",
+    "1,2,4,8",
+    "-L",
+    "codec",
+    "gzip,zstd",
+    "--",
+    "true",
+    "{workers}",
+    "{codec}",
+)
 
 
 def test_a_line_is_a_search_too(deadzone):
