@@ -62,6 +62,13 @@ measuring_options = together(
     zero_option,
     adaptive_options,
     click.option(
+        "--foreign-cpu",
+        type=float,
+        metavar="CORES",
+        help="CPU that others may use in a trial that is trusted: more where a server on this "
+        "machine answers.",
+    ),
+    click.option(
         "--resume", metavar="RUN", help="Go on with an interrupted run: its id, or latest."
     ),
     click.option("--dry-run", is_flag=True, help="Print the plan and run nothing."),
@@ -112,6 +119,8 @@ def study_options(function: Callable[..., None]) -> Callable[..., None]:
         is_adaptive = given.pop("adaptive") or resolution is not None
         overrides |= {"design.kind": "adaptive"} if is_adaptive else {}
         overrides |= {"design.budget_s": budget} if (budget := given.pop("budget")) else {}
+        if (cores := given.pop("foreign_cpu")) is not None:
+            overrides["trust.max_foreign_cpu"] = cores
         if at := places_asked(given):
             knob = load_study(
                 find_study(given["study"], places.study_folders()), overrides
@@ -184,7 +193,7 @@ def agree_to_execute(path: Path) -> None:
     click.echo(
         "\n  ".join(
             [
-                _("{path} is outside this repository. It executes:", path=str(path)),
+                _("{path} is no study of Deadzone's own. It executes:", path=str(path)),
                 *map(visible, commands),
             ]
         ),

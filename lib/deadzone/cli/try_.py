@@ -93,13 +93,6 @@ from deadzone.visible import visible
 @click.option(
     "--timeout", "timeout_s", type=float, metavar="SECONDS", help="Longest time a trial may take."
 )
-@click.option(
-    "--foreign-cpu",
-    type=float,
-    metavar="CORES",
-    help="CPU that others may use in a trial that is trusted: more where a server on this machine "
-    "answers.",
-)
 @click.option("--on-change", type=click.Choice(["stop", "continue"]),
               help="What --resume does where the program is another one by now; default stop.")  # fmt: skip  # noqa: E501
 @gone("--export-json", "`deadzone export RUN --json` writes the trials as records.")

@@ -92,7 +92,6 @@ def test_a_run_without_any_sound_trial_says_so_instead_of_a_verdict(analysed):
     report = analysed(lambda line: {**line, "status": "failed", "exit_code": 1, "error": "boom"})
     assert report.analysis.advice is None
     assert "No phases could be fitted" in report.title().verdict
-    assert "does not support a recommendation" in said([report.verdict()])
     assert report.phases() == report.figures() == []
     (failures,) = [block for block in report.exceptions() if getattr(block, "id", "") == "failures"]
     assert failures.frame.shape[0] == 8

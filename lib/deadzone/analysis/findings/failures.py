@@ -134,7 +134,7 @@ MOST_DISTURBERS = 3
         "trusted. The programs that used most, in cores: {who}.",
     },
     mend={
-        "": "Measure again on a quiet machine.",
+        "": "Measure again on a quiet machine, or trust trials beside other work: `--foreign-cpu 1`.",
         "named": "Measure again without them. Where they always run, trust trials beside them: "
         "{foreign}, or trust.max_foreign_cpu in the study. Where one works for the trials, such as "
         "a server, name it: `--belongs process=NAME`, or belongs in the study.",

@@ -21,6 +21,9 @@ NUMBER_AND_UNIT = re.compile(
 BREAK_AFTER = re.compile(r"(?<=[_/.=])(?=[^\s_/.=]{3})")
 """A long name without spaces may be broken after these marks, never inside a word."""
 
+CODE = re.compile(r"`([^`]+)`")
+"""What a reader types, in a sentence."""
+
 TEMPLATES = Path(__file__).parent / "templates"
 
 LONG_WORD = 24
@@ -108,5 +111,10 @@ def text(words: object) -> str:
     return " ".join("<wbr>".join(map(html.escape, parts)) for parts in breakable(str(words)))
 
 
-FILTERS = (anchor, identified, side, text)
+def sentence(words: object) -> str:
+    """As `text`, with what stands in backquotes as code."""
+    return CODE.sub(r"<code>\1</code>", text(words))
+
+
+FILTERS = (anchor, identified, side, text, sentence)
 """What a template of blocks knows beside `deadzone.language.rendering`'s own."""

@@ -62,8 +62,7 @@ def verdict(analysis: Analysis) -> Verdict:
     """The setting, what it gives, and how sure that is."""
     advice = analysis.advice
     if advice is None:
-        text = _("This run does not support a recommendation. {reason}", reason=analysis.problem)
-        claims = [Claim(text, (Evidence("failures"), Evidence("untrusted"), RAW))]
+        claims = [Claim(analysis.problem, (Evidence("failures"), Evidence("untrusted"), RAW))]
     else:
         claims = [Claim(advice.reason, _evidence_of_advice(analysis))]
     is_sure = advice and advice.setting is not None and not advice.doubt
