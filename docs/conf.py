@@ -80,7 +80,15 @@ html_copy_source = False
 html_show_sphinx = False
 html_show_copyright = False
 templates_path = ["templates"]
+html_static_path, html_css_files = ["static"], ["site.css"]
 html_additional_pages = {"index": "index.html"}
+
+
+def not_searched(app: Any, _tree: Any) -> None:
+    """Leave pages of contributors and of figures out of the search, where they hide the how-to."""
+    page = app.env.docname
+    if page.startswith(("CHANGELOG", "CONTRIBUTING", "docs/benchmarks/", "docs/gallery/", "data/")):
+        app.env.metadata[page]["nosearch"] = "true"
 
 
 def level_of_captions(
@@ -108,6 +116,7 @@ def children(_app: Any, page: str, source: list[str]) -> None:
 def setup(app: Any) -> None:
     """Called by Sphinx."""
     app.connect("source-read", children)
+    app.connect("doctree-read", not_searched)
     app.connect(
         "html-page-context", level_of_captions, priority=900
     )  # after the theme has made the navigation

@@ -38,14 +38,14 @@ def anchor(reference: str) -> str:
 
 
 def rows(schema: dict[str, Any]) -> Iterator[str]:
-    """The table of one mapping: key, value, default, meaning."""
-    yield from ("| key | value | default | meaning |", "| --- | --- | --- | --- |")
+    """The table of one mapping: key, meaning, value, default."""
+    yield from ("| key | meaning | value | default |", "| --- | --- | --- | --- |")
     required = schema.get("required", ())
     for key, part in schema.get("properties", {}).items():
         default = "required" if key in required else shown(part.get("default"))
         chosen = "chooses the keys below" if "const" in part else ""
         meaning = " ".join(part.get("description", chosen).split())
-        yield f"| `{key}` | {cell(kind(part))} | {default} | {cell(meaning)} |"
+        yield f"| `{key}` | {cell(meaning)} | {cell(kind(part))} | {default} |"
 
 
 def shown(default: Any) -> str:

@@ -54,7 +54,7 @@ HELP = {
     "claims": "Judge what was claimed of a run, and claim more.",
     "recommend": "Say what a run recommends; as a patch for Kubernetes, too.",
     "explain": "Say what a finding about an experiment means.",
-    "publish": "Rebuild the index of all published reports.",
+    "publish": "Publish a notebook of your own or runs, and rebuild the index of reports.",
     "history": "Say what moved over the runs of a study.",
     "runs": "List the runs that are kept, and remove older ones.",
     "export": "Write the trials of a run as CSV.",
