@@ -556,7 +556,7 @@ def write(
         f"{row['mistake']} ({row['program']}, {row['wrong']})" for row in planted if row["wrong"]
     )
     parts = [
-        "# Findings: what is planted is found, and sound runs are left in peace",
+        "# How often findings are right: true problems found, false alarms",
         " ".join((__doc__ or "").split("\n\n")[1].split()),
         f"{asked.replicates} trials of each of {len(LEVELS)} levels and {len(STATES)} states were "
         f"measured of each program on {usable_cores()} cores; runs have 6 levels (3 where they end "

@@ -28,7 +28,7 @@ EXAMPLE = """
 
 ![{key}](examples/{key}.png)
 
-A run in which it was made on purpose, and what was said of it. The program and its study: [{key}.{ending}](examples/{key}.{ending}).
+A run in which we caused this problem deliberately, and what Deadzone reported. The program and its study: [{key}.{ending}](examples/{key}.{ending}).
 """  # noqa: E501
 """The picture is drawn by scripts/finding_examples.py."""
 

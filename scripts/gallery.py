@@ -70,9 +70,7 @@ def page(path: Path) -> str:
     parts.append(f"```sh\ndeadzone run notebooks/studies/gallery/{path.name}\n```")
     parts += typed(path)
     parts += (
-        ["## What surprised, and what was mended on the way", *comments(path, "Note:")]
-        if comments(path, "Note:")
-        else []
+        ["## What to watch out for", *comments(path, "Note:")] if comments(path, "Note:") else []
     )
     return "\n\n".join([*parts, latest_run(study.study) or shown_before(path)]) + "\n"
 

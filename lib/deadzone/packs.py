@@ -110,7 +110,7 @@ def _loaded(entry: "EntryPoint") -> Pack:
             raise TypeError("it is no deadzone.plugins.Pack")
     except Exception as error:
         raise PackError(
-            f"The pack {entry.name} ({entry.value}) cannot be imported: {error}. Mend it or "
+            f"The pack {entry.name} ({entry.value}) cannot be imported: {error}. Fix it or "
             "uninstall it."
         ) from error
     return pack

@@ -23,7 +23,7 @@ PHASE_NAMES = {
 
 PHASE_MEANINGS = {
     "linear": N_("paying: improves about in proportion"),
-    "dead_zone": N_("brings nothing or harm, but something improves later"),
+    "dead_zone": N_("does not help, or hurts, but a later range helps again"),
     "breakthrough": N_("far better than proportional: a threshold was crossed"),
     "plateau": N_("nothing more to gain"),
     "reversal": N_("worse and worse"),

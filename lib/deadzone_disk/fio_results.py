@@ -71,7 +71,7 @@ def read_fio(path: Path) -> Results:
     parts = documents(text_of(path), path, tool)
     for part in parts:
         if part.around:
-            remarks.append(f"Beside the JSON stands: {'; '.join(part.around)}")
+            remarks.append(f"Next to the JSON, the file has: {'; '.join(part.around)}")
         if part.value is None:
             incomplete[len(rows)] = f"line {part.line}"
             rows.append({})
@@ -91,7 +91,7 @@ def read_fio(path: Path) -> Results:
     if any((row.get("latency_max_ms") or 0) > HISTOGRAM_ENDS_MS for row in complete):
         remarks.append(
             f"Percentiles end at the top of fio's histogram ({HISTOGRAM_ENDS_MS / 1e3:.1f} s): "
-            "those that stand there are longer, up to the longest."
+            "values at that top are longer, up to the longest."
         )
     version = str(next(part.value for part in parts if part.value)["fio version"])
     traps = [COMPLETION] if submits_apart else []

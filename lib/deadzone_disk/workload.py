@@ -88,9 +88,9 @@ class DiskWorkload(Workload):
         )
         if memory and not spec.allow_memory:
             raise WorkloadError(
-                f"workload.folder: {self.folder} lies in this machine's memory ({memory}), which "
-                "is no disk. Name a folder on a disk, or set workload.allow_memory to measure "
-                "memory and have the report say so."
+                f"workload.folder: {self.folder} is in this machine's memory ({memory}), which is "
+                "no disk. Name a folder on a disk, or set workload.allow_memory to measure memory "
+                "and have the report say so."
             )
         engines = dict.fromkeys(self._engine(settings.engine) for settings in self._planned)
         versions = {engine.name: engine.version() for engine in engines}

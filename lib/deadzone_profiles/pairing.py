@@ -53,19 +53,16 @@ def events(profile: Profile, value: str) -> Events:
         kind, reason = profile.value_type(value), ""  # of weights it is said of the pair
         if is_difference:
             reason = _(
-                "{source} holds negative numbers, so it is the difference of two profiles; give "
-                "the two.",
+                "{source} has negative numbers: it is a difference; give the two profiles.",
                 source=profile.source,
             )
         elif kind.name == "goroutine":
             reason = _(
-                "Goroutines are all counted, not sampled: what one snapshot misses is how they "
-                "fluctuate."
+                "Goroutines are counted, not sampled: one snapshot misses how they fluctuate."
             )
         elif kind != WEIGHTS:
             reason = _(
-                "How {value} was sampled is not stated in the profile, so its sampling error is "
-                "not known.",
+                "The profile does not say how it sampled {value}: the sampling error is unknown.",
                 value=value,
             )
         return Events(None, reason=reason)
@@ -212,9 +209,9 @@ def pair_up(
     doubts = _doubts(before, after, kind, basis)
     if divisor:
         weights = _(
-            "All numbers are multiples of {divisor:count}: they are weights and no counts of "
-            "samples, so how far they can be off by chance is not known. Replicates would show it, "
-            "and so do counts: the numbers divided by what one sample stands for.",
+            "All numbers are multiples of {divisor:count}: they are weights, not sample counts, so "
+            "their sampling error is unknown. Replicates show it, and so do counts: divide the "
+            "numbers by the weight of one sample.",
             divisor=divisor,
         )
         doubts = (weights, *doubts)
@@ -270,8 +267,8 @@ def _doubts(
         )
     doubts += [
         _(
-            "{source} holds no samples of this value; a part that was never sampled may still be "
-            "small, not gone.",
+            "{source} holds no samples of this value; a part without samples may be small, not "
+            "gone.",
             source=profile.source,
         )
         for profile in profiles
@@ -289,8 +286,7 @@ def _unequal_durations(before: Sequence[Profile], after: Sequence[Profile]) -> l
         return []
     return [
         _(
-            "The profiles lasted {before} before and {after} after: sums over unequal times; "
-            "compare them per second.",
+            "The profiles lasted {before} before and {after} after: compare them per second.",
             before=readable(first, "ns"),
             after=readable(second, "ns"),
         )
@@ -306,8 +302,8 @@ def _unnamed(profile: Profile) -> str:
         if share < UNNAMED_SHARE
         else _(
             "{source}: {share:percent} of the samples are in code without function names (a "
-            "stripped binary?); they stand under the name of their binary, in brackets. Build with "
-            "symbols to tell them apart.",
+            "stripped binary?); they are listed under the name of their binary, in brackets. Build "
+            "with symbols to tell them apart.",
             source=profile.source,
             share=share,
         )

@@ -215,8 +215,8 @@ def parse_folded(text: str, source: str = "profile") -> Profile:
         counts.append(int(match["count"]))
     if counts and all(TWO_COUNTS.fullmatch(line) for line in text.splitlines() if line.strip()):
         raise ProfileError(
-            f"{source}: each line has two counts, as of difffolded.pl; give the two profiles that "
-            "it was made of."
+            f"{source}: each line has two counts, as of difffolded.pl; give the two profiles "
+            "instead."
         )
     names = tuple(index)
     return Profile(

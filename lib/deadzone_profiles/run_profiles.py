@@ -315,7 +315,6 @@ def _basis(per: str | None, *asked: float | None, sides: Sequence[list[Profile]]
     if not per or len(loads) < 2 or not all(loads):
         raise ProfileError(
             "per (--per), such as stream, needs load_before and load_after (--load-before, "
-            "--load-after), and they need it; a second needs profiles that say how long they "
-            "lasted."
+            "--load-after), and they need it; a second needs profiles with a duration."
         )
     return Basis(per, *loads)

@@ -28,8 +28,8 @@ EFFECTS_TABLE = Layout(
         N_("verdict"): "{judged}",
     },
     caption=N_(
-        "What each knob does between its worst and its best level, in the mean of the other knobs, "
-        "by the {n:count} trials before the confirmation."
+        "The effect of each knob between its worst and its best level, averaged over the other "
+        "knobs, from the {n:count} trials before the confirmation."
     ),
     numeric=(3,),
     ids="{knob}",
@@ -101,8 +101,8 @@ def _history(trials: Any, analysis: Analysis) -> Figure:
         drawing.legend(loc="outside lower left", ncols=3, fontsize=8)
     last = trials.iloc[-1]
     caption = _(
-        "{response} of {n:count} trials in their order. By those before the confirmation the best "
-        "cell is held to be {best:number} ({low:number} to {high:number}).",
+        "{response} of {n:count} trials in their order. The trials before the confirmation put the "
+        "best cell at {best:number} ({low:number} to {high:number}).",
         response=plain_name(response).capitalize(), n=len(trials), best=last["best"],
         low=min(last["best_low"], last["best_high"]), high=max(last["best_low"], last["best_high"]),
     )  # fmt: skip

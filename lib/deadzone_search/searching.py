@@ -265,7 +265,7 @@ def _tried(told: pd.DataFrame, space: Space) -> np.ndarray:
     stray = np.flatnonzero(tried < 0)
     if len(stray):
         cell = of_levels(space.knobs, told.loc[stray[0], space.knobs])
-        raise PhaseError(f"Row {stray[0]} has {cell}, which is none of the cells of `factors`.")
+        raise PhaseError(f"Row {stray[0]} has {cell}, which is not one of the cells of `factors`.")
     return tried
 
 
@@ -280,7 +280,7 @@ def _refuse_failures(space: Space, tried: np.ndarray, counts: np.ndarray, base: 
     if of_baseline.sum() >= BASELINES and not counts[of_baseline].any():
         raise PhaseError(
             f"The baseline, {space.named(base)}, fails or is not trusted in all of its "
-            f"{int(of_baseline.sum())} trials. Mend it, or give `baseline` levels that work."
+            f"{int(of_baseline.sum())} trials. Fix it, or give `baseline` levels that work."
         )
     if len(tried) >= BLOCK and counts.mean() < 1 - MOST_FAILURES:
         raise PhaseError(
@@ -354,7 +354,7 @@ def _told_gain(gain: float, low: float, high: float, is_baseline: bool) -> Messa
     if is_baseline:
         return _("It is the baseline: no other cell of the confirmation is shown to be better.")
     if not low > 1:
-        return _("That it is better than the baseline is not shown.")
+        return _("It is not shown to be better than the baseline.")
     return _(
         "It is {gain:number} times better than the baseline ({low:number} to {high:number}).",
         gain=gain, low=low, high=high,

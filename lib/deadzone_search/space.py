@@ -117,8 +117,7 @@ def space_of(
     if len(cells) < len(levels) + 2:
         raise PhaseError(
             f"where and when leave {len(cells)} of {math.prod(map(len, levels.values()))} cells, "
-            f"too few to tell {len(levels)} knobs apart. Widen `where`, or fit what there is with "
-            "`dz.fit_phases`."
+            f"too few to tell {len(levels)} knobs apart. Widen `where`, or use `dz.fit_phases`."
         )
     for name in levels:
         if cells[name].nunique() < 2:
@@ -129,7 +128,7 @@ def space_of(
     space = Space(cells, *_encoded(cells))
     at = int(space.rows_of(first)[0])
     if at < 0:
-        raise PhaseError("baseline is none of the cells; give one that is, `baseline={...}`.")
+        raise PhaseError("baseline is not one of the cells; give one that is, `baseline={...}`.")
     return space, at
 
 

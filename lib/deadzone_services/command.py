@@ -17,7 +17,7 @@ import click
     default=0.1,
     help="A part below this share of the slowdown explains next to nothing.",
 )
-@click.option("--confidence", default=0.95, help="Of intervals and verdicts.")
+@click.option("--confidence", default=0.95, help="Confidence of intervals and verdicts.")
 @click.option("--json", "as_json", is_flag=True, help="Print the attribution as JSON.")
 def command(run: str, as_json: bool, **asked: Any) -> None:
     """Say which difference between the environments of RUN makes the slow one slow: CPU limit,

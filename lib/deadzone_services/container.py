@@ -101,8 +101,7 @@ class ContainerTarget(Target):
     def execute(self, command: Command, timeout_s: float) -> Measurement:
         """Refused: only services run in containers."""
         raise TargetError(
-            "The container target runs services only; give the study a service, or use the local "
-            "target."
+            "The container target runs services only; give it one, or use the local target."
         )
 
     def start(self, command: Command, log: Path, port: int | None = None) -> ServiceContainer:

@@ -91,8 +91,7 @@ class HttpWorkload(Workload):
         for header, variable in self._spec.headers_from_env.items():
             if variable not in os.environ:
                 raise WorkloadError(
-                    f"workload.headers_from_env.{header}: the environment variable {variable} is "
-                    "not set."
+                    f"workload.headers_from_env.{header}: the variable {variable} is not set."
                 )
         facts: dict[str, Any] = {"program": "libcurl", "program_version": str(pycurl.version)}
         if CLIP in placed(self._spec.templates()):

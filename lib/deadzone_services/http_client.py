@@ -179,8 +179,7 @@ def in_words(error: pycurl.error, kind: str, answer: dict[str, Any], request: Re
     if kind == "connection closed":
         uploads = request["has_body"] and answer.get("connect_s", 0) > 0
         kind += (
-            f" in the middle of the upload, after {answer['sent_bytes']:,} bytes of the body were "
-            "sent"
+            f" in the middle of the upload, after {answer['sent_bytes']:,} bytes of the body"
             if uploads and "posttransfer_s" not in answer
             else " before the answer was complete"
         )

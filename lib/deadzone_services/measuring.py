@@ -215,5 +215,5 @@ def _failure(use: Use, death: str | None, seen: str | None) -> tuple[Status, str
     """Status of a trial whose service was killed or ended, and what the client saw of it."""
     client = f"; the client saw: {seen}" if seen else ""
     if use.grown.oom_kills:
-        return "oom_killed", f"a process of the service was killed for want of memory{client}"
+        return "oom_killed", f"a process of the service was killed: out of memory{client}"
     return "failed", f"{death}{client}"

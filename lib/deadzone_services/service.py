@@ -178,8 +178,7 @@ class Service:
         where, is_started = self._where, self._spec.url is None
         if is_started and not hasattr(self._host, "start"):
             raise StudyError(
-                f"{where}: this target starts no services itself. Give the url of a service "
-                "that is up."
+                f"{where}: this target starts no services. Give the url of one that is up."
             )
         is_elsewhere = not isinstance(self._host, LocalTarget)
         if is_started and is_elsewhere and (self._spec.user or self._data):

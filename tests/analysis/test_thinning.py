@@ -28,7 +28,7 @@ def test_a_million_trials_are_fitted_and_it_is_said_how_many():
     assert model.phases["stop"].tolist() == [8, 32]
     assert 0.99 * MOST_TRIALS <= model.n_trials <= MOST_TRIALS
     assert any(
-        str(words).startswith(f"Of 1,000,000 trials {model.n_trials:,} are fitted")
+        str(words).startswith(f"The fit takes {model.n_trials:,} of 1,000,000 trials")
         for words in model.warnings
     )
     outliers = model.trials[model.trials["outlier"]]

@@ -270,7 +270,7 @@ def test_a_published_spread_is_the_noise_of_settings_that_were_measured_once(tmp
         return deadzone("fit", tmp_path / "t.md", *asked, **codes).out
 
     noisy = said(21, code=7)
-    assert noisy.startswith("No setting yet") and "assumed to be 21 %, the spread" in noisy
+    assert noisy.startswith("No setting yet") and "21 %, the spread in its cells, is" in noisy
     assert said(0.5, code=0).startswith("Set Command a")
 
 
@@ -278,7 +278,7 @@ def test_no_spread_is_claimed_where_none_was_published(tmp_path, deadzone):
     """Counts have a noise of their own."""
     (tmp_path / "t.csv").write_text("codec,drops\na,0\nb,30\nc,50\n")
     said = deadzone("fit", tmp_path / "t.csv", "--knob", "codec", "--response", "drops").out
-    assert "With one trial of each setting" in said and "spread in its cells" not in said
+    assert "With one trial per setting" in said and "spread in its cells" not in said
 
 
 TURNED = """| Pool size | 10 | 20 | 32 | 64 |

@@ -91,7 +91,7 @@ def test_a_dry_run_executes_nothing(study, deadzone, home):
      (["probe", "-p", "workload.argv", "[xzz, '{pause}']"], 4, "'xzz' is not installed here"),
      (["probe", "-p", "factors.pause", "[0.05]"], 2, "nothing to compare it with"),
      (["probe", "-p", "factors.pause", "[0.05]", "--dry-run"], 2,
-      "measure it alone with deadzone sweep"),
+      "measure it with deadzone sweep"),
      (["probe", "--resume", "latest"], 2, "There is no run 'probe/latest'")],
 )  # fmt: skip
 def test_what_is_wrong_is_told_as_by_the_sweep(study, deadzone, home, arguments, code, words):

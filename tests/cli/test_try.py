@@ -146,7 +146,7 @@ def test_mistakes_are_said_in_a_sentence_with_exit_code_2(tried, line, said):
 @pytest.mark.parametrize(
     ("line", "words"),
     [(("-L", "n", "1..8", "--budget", "1m", "--", "true", "{n}"),
-      ["Of 8 treatments those that tell most per second are measured."]),
+      ["The sweep measures those of 8 treatments that add the most information per second."]),
      (("-L", "tool", "gzip,xz,zstd", "--", "echo", "{tool}"),
       ["tool has 0 levels that are numbers", "All levels are measured instead"])],
 )  # fmt: skip

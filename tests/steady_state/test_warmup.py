@@ -115,5 +115,5 @@ def test_a_longer_record_of_the_same_warm_up_is_no_less_sure():
      (np.arange(9.0), np.zeros(9)), (np.zeros(9), np.ones(9))],
 )  # fmt: skip
 def test_what_cannot_be_judged_is_refused_with_the_reason(t, y):
-    with pytest.raises(TableError, match="8 values or more over some time, none of them missing"):
+    with pytest.raises(TableError, match="8 values or more over some time, none missing"):
         detect_warmup(t, y)

@@ -20,7 +20,7 @@ def claim(**form):
      ({"best": {"threads": 4}, "nothing_to_gain_beyond": 4}, "has best and nothing_to_gain_beyond"),
      ({"best": {"threads": 4, "cores": 2}}, "one factor"),
      ({"not_worse": {"by_at_most": 0.1}}, "needs from and to"),
-     ({"best": {"threads": 4}, "at": {"cores": 2}}, "beside holds"),
+     ({"best": {"threads": 4}, "at": {"cores": 2}}, "goes with holds"),
      ({"same": {"at": {"threads": 1}, "as": {"threads": 2}, "within": 3}}, "less than 1")],
 )  # fmt: skip
 def test_a_claim_has_one_form_and_what_belongs_to_it(form, said):

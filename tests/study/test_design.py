@@ -57,7 +57,7 @@ def test_a_list_design_has_its_treatments_once_each():
       "cpu_limit has 2, threads has 1. Give each as many levels"),
      ("{cpu_limit: [0.5], threads: {equals: cpu_limit}}", "{}", "threads is whole, 0 or more"),
      ("{}", "{kind: list, treatments: [{cpu_limit: 1, threads: 1}, {cpu_limit: 2}]}",
-      "treatments[1] gives no level for threads"),
+      "treatments[1] has no level of threads"),
      ("{}", "{kind: list, treatments: [{cpu_limit: -1}]}",
       "design.treatments[0].cpu_limit is '-1'"),
      ("{cpu_limit: {from: 1, to: 900, step: 1}, threads: {from: 1, to: 900, step: 1}}", "{}",

@@ -72,7 +72,7 @@ def test_a_factor_can_equal_another():
      ("{equals: cpu_limit, times: 2}", "Unknown key `factors.cpu_limit.times`"),
      ("{equals: nothing}", "`equals` names 'nothing', which is not a factor with levels"),
      ("{levels: [1, 2], scale: octaves}", "allowed: ratio, interval, words"),
-     ("[.inf]", "Write none where there is no limit"),
+     ("[.inf]", "Write none for no limit"),
      ("[1" + "0" * 400 + "]", "is larger than 1e+18"), ("[[1]]", "factors.cpu_limit")],
 )  # fmt: skip
 def test_what_is_no_factor_is_refused_with_line_and_reason(factor, words):

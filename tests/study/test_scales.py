@@ -95,4 +95,4 @@ def test_what_a_letter_is_taken_for_is_said_and_sizes_of_the_work_are_known(dead
     path.write_text("size,time_per_call_s\n100K,0.004\n500K,0.021\n1M,0.0456\n5M,0.268\n10M,0.6\n")
     said = deadzone("fit", path, "--knob", "size", "--response", "time_per_call_s").out
     assert "size says how much work there is" in said
-    assert "K in the levels of size is taken for 1000." in said
+    assert "K in the levels of size is taken as 1000." in said

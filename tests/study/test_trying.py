@@ -101,7 +101,7 @@ def test_a_response_is_an_expression_or_a_column():
 @pytest.mark.parametrize(
     ("command", "asked", "said"),
     [(("xz", "-T{thread}"), {"lists": [("threads", "1,2")]},
-      r"\{thread\} stands in the command.*`threads`"),
+      r"\{thread\} is in the command.*`threads`"),
      (("xz", "-T{threads}"), {"lists": [("threads", "1"), ("level", "1,2")]},
       "level stands nowhere in the command"), (("xz",), {}, "Nothing is varied"),
      (("seq {n} | sort",), {"lists": [("n", "1,2")]},

@@ -22,7 +22,7 @@ beside it."""
 
 BARRING = ("failures_by_level", "timeouts_by_level", "errors_by_level")
 """Findings whose levels are not recommended. A level with time-outs stands in the curve by what
-they bound (see `explaining.phases.censored`), one with failures does not: its survivors may be the
+they bound (see `analysis.phases.censored`), one with failures does not: its survivors may be the
 light ones."""
 
 

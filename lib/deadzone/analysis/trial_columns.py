@@ -151,7 +151,7 @@ def with_fewer_levels(
         closest = 1 + int(np.argmin(x[2:] - x[:-2]))
         kept, x = np.delete(kept, closest), np.delete(x, closest)
     said = _(
-        "Of {levels:count} levels of {knob} {n} are fitted, those that lie furthest apart.",
+        "The fit takes {n} of {levels:count} levels of {knob}, those furthest apart.",
         levels=len(every),
         knob=knob,
         n=MOST_LEVELS,

@@ -24,7 +24,7 @@ CONTRADICTED, NOT_SUPPORTED = "contradicted", "not-supported"
 fail_on_option = click.option(
     "--fail-on",
     type=click.Choice([CONTRADICTED, NOT_SUPPORTED]),
-    help="End with exit code 8 where a claim is contradicted, or where one is not supported.",
+    help="End with exit code 8 if a claim is contradicted, or not supported.",
 )
 
 claim_option = click.option(
@@ -32,7 +32,7 @@ claim_option = click.option(
     "sentences",
     multiple=True,
     metavar="CLAIM",
-    help="Judge a claim by this run, such as 'threads 4 at least 2x faster than threads 1'.",
+    help="Test a claim with this run, such as 'threads 4 at least 2x faster than threads 1'.",
 )
 
 
@@ -43,7 +43,7 @@ claim_option = click.option(
     "sentences",
     multiple=True,
     metavar="CLAIM",
-    help="Claim this of the run as well, from now on.",
+    help="Add this claim to the run.",
 )
 @fail_on_option
 @comment_options

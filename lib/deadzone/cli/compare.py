@@ -41,8 +41,7 @@ Strings = tuple[str, ...]
     "goals",
     type=click.Choice(["min", "max"]),
     multiple=True,
-    help="Which way is better: once for all responses, or once each. By default as the study or "
-    "the name says.",
+    help="Which way is better: once, or once per response; by default as the study or name says.",
 )
 @click.option(
     "--by",
@@ -55,11 +54,11 @@ Strings = tuple[str, ...]
 @wide_name_option
 @click.option("--threshold", default=0.03, help="A smaller change does not matter (a fraction).")
 @gone("--margin", "two are the same within the --threshold, from which on a change matters.")
-@click.option("--confidence", default=0.95, help="Of intervals and verdicts.")
+@click.option("--confidence", default=0.95, help="Confidence of intervals and verdicts.")
 @click.option(
     "--fail-on",
     type=click.Choice(["worse"]),
-    help="Exit with code 5 where something is shown to be worse.",
+    help="End with exit code 5 if a response is shown to be worse.",
 )
 @comment_options
 @click.option("--json", "as_json", is_flag=True, help="Print the comparison as JSON.")

@@ -17,8 +17,7 @@ MARKS = {"works": "ok", "missing": "MISSING", "optional": "--"}
     "--kubernetes",
     "workload",
     metavar="NAMESPACE/WORKLOAD",
-    help="Look at a workload in place of this machine, such as shop/deployment/burner: what a "
-    "sweep of it would meet.",
+    help="Check a workload for a sweep, not this machine, such as shop/deployment/burner.",
 )
 @click.option(
     "--context",

@@ -84,7 +84,7 @@ from deadzone.visible import visible
 @click.option(
     "--k",
     type=click.Choice(["1000", "1024"]),
-    help="What a K alone stands for among the knob's levels.",
+    help="What a K alone means in the knob's levels.",
 )
 @minus_one_option
 @zero_option
@@ -115,7 +115,7 @@ def command(
     """Fit phases to TABLE (CSV, Parquet, ..., or - for standard input; one row a trial), and say
     what to set.
 
-    Ends with exit code 7 where something is wrong with the experiment, so that no setting is given.
+    Ends with exit code 7 if something is wrong with the experiment, so that no setting is given.
     """
     options = options_of({**asked, "slo": dict(asked["slo"])})
     how = {"scale": scale, "places": places_asked(asked), "k": int(k) if k else None}
@@ -169,8 +169,8 @@ def _read(
     """The table, one row a trial, and its response; what a wide table becomes is said."""
     if len(responses) > 1:
         raise click.UsageError(
-            f"--response is given {len(responses)} times, and a fit has one. Where the columns are "
-            f"repeats of one response: --response NAME --wide '{','.join(responses)}'. Where they "
+            f"--response is given {len(responses)} times, and a fit has one. If the columns are "
+            f"repeats of one response: --response NAME --wide '{','.join(responses)}'. If they "
             "are levels of a factor: --name FACTOR --by FACTOR too."
         )
     table = read_table(path)

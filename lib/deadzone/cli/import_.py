@@ -34,7 +34,7 @@ from deadzone.visible import visible
     "stated",
     multiple=True,
     metavar="COLUMN=VALUE",
-    help="A level that the files do not tell, e.g. threads=4.",
+    help="A level that the files do not name, e.g. threads=4.",
 )
 @gone(
     "--incomplete", "a run that was cut off is a row with the status failed, which fit leaves out."
@@ -50,7 +50,7 @@ def command(
 ) -> None:
     """Turn result FILEs of another tool into a tidy table that `fit` and `compare` read.
 
-    FORMAT is the name of the tool; --list prints them all. Ends with exit code 9 where a run in a
+    FORMAT is the name of the tool; --list prints them all. Ends with exit code 9 if a run in a
     file is incomplete.
     """
     from deadzone.store.imports.registry import read_result

@@ -41,8 +41,7 @@ wide_option = click.option(
     "--wide",
     default="",
     metavar="COLUMNS",
-    help="Columns that are repeats of the response, as a shell pattern such as 'run ?', or its "
-    "levels: 'zstd,lz4'.",
+    help="Columns of repeats, by a shell pattern such as 'run ?', or of levels: 'zstd,lz4'.",
 )
 
 wide_name_option = click.option(
@@ -52,7 +51,7 @@ wide_name_option = click.option(
 details_option = click.option(
     "--details",
     is_flag=True,
-    help="Print every sentence and all rows, in place of what fits a screen.",
+    help="Print every sentence and all rows, not only what fits a screen.",
 )
 
 anyway_option = click.option(
@@ -112,8 +111,7 @@ comment_options = together(
     click.option(
         "--only-if",
         type=click.Choice(["moved"]),
-        help="Print nothing unless something moved: a phase, the verdict on a claim, or a "
-        "response.",
+        help="Print nothing unless a phase, a response or the verdict on a claim moved.",
     ),
 )
 """Of the commands that answer a pull request."""
@@ -133,17 +131,17 @@ decision_options = together(
     ),
     _share(
         "--tolerance",
-        help="What a setting may be worse than the best for nothing (0.03, which is 3 %).",
+        help="How much worse than the best a setting may be at no cost (0.03 is 3 %).",
     ),
     _share(
         "--price",
-        help="What twice the knob has to bring where a setting is worse than that (0.01).",
+        help="Gain that doubling the knob must bring beyond the tolerance (0.01).",
     ),
     click.option(
         "--given",
         multiple=True,
         metavar="FACTOR=LEVEL",
-        help="The level of a factor that is not ours to choose, such as cpu_limit=1.",
+        help="The level of a factor that you cannot choose, such as cpu_limit=1.",
     ),
 )
 """The options of every command that recommends a setting; see `options_of`."""

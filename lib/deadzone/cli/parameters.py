@@ -31,9 +31,8 @@ belongs_option = click.option(
     "--belongs",
     multiple=True,
     metavar="KEY=VALUE",
-    help="What runs already and works for the trials, such as a server: port=5432, "
-    "process=postgres, unit=, pid_file=, "
-    "cgroup=, container= or pod=.",
+    help="A running process that works for the trials, such as a server: port=5432, "
+    "process=postgres, unit=, pid_file=, cgroup=, container= or pod=.",
 )
 
 
@@ -47,8 +46,8 @@ adaptive_options = together(
         "--resolution",
         type=float,
         metavar="SHARE",
-        help="Adaptive, and between the levels too, until those where a phase begins are as near "
-        "as this, such as 0.05.",
+        help="Adaptive, also between levels, until each phase's start is known to this share "
+        "(0.05).",
     ),
     click.option(
         "--budget",
@@ -65,8 +64,8 @@ measuring_options = together(
         "--foreign-cpu",
         type=float,
         metavar="CORES",
-        help="CPU that others may use in a trial that is trusted: more where a server on this "
-        "machine answers.",
+        help="CPU that others may use in a trusted trial: more if a server on this machine "
+        "answers.",
     ),
     click.option(
         "--resume", metavar="RUN", help="Go on with an interrupted run: its id, or latest."

@@ -40,7 +40,7 @@ def command(
     as_json: bool,
 ) -> None:
     """Analyse RUN (an id, a folder, or STUDY/latest) and publish its report as page, PDF and
-    notebook. With --only-if moved it ends with exit code 6 where something moved."""
+    notebook. With --only-if moved it ends with exit code 6 if something moved."""
     from deadzone import places
     from deadzone.cli.parameters import overrides_of
     from deadzone.report.document.publishing import publish_run

@@ -49,8 +49,8 @@ def command(asked: Asked, quiet: bool, details: bool) -> None:
     """Sweep STUDY, analyse the run and publish the report, by executing the notebooks.
 
     -p and -f set parameters of the notebooks, or values of the study by name or key path. Ends with
-    exit code 6 where phases moved since the previous run of the study, and with 7 where something
-    is wrong with the experiment. With --fail-on it ends with 8 where a claim fell.
+    exit code 6 if phases moved since the previous run of the study, and with 7 if something is
+    wrong with the experiment. With --fail-on it ends with 8 if a claim fails.
     """
     refuse_secrets(asked.overrides)
     analysis, overrides = _split(asked.study, asked.overrides)

@@ -17,7 +17,7 @@ LARGE = ("*.jsonl", "*.parquet", "*.ipynb", PROFILES_FOLDER, LOGS)
 @click.argument("study", default="")
 @click.option("--prune", is_flag=True, help="List the older runs whose trials may be removed.")
 @click.option(
-    "--keep", default=10, type=click.IntRange(1), help="Newest runs of each study that stay."
+    "--keep", default=10, type=click.IntRange(1), help="Newest runs of each study to keep."
 )
 @click.option("-y", "--yes", is_flag=True, help="Remove what --prune lists.")
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")

@@ -78,7 +78,7 @@ def print_rehearsal(plan: Plan, as_json: bool = False) -> None:
     """Measure one trial at each end of the range and keep nothing; say what they took, what is
     wrong, and what the sweep will take.
 
-    Ends with exit code 7 where there could be no verdict.
+    Ends with exit code 7 if there could be no verdict.
     """
     from deadzone.analysis.findings.rehearsing import judge_of
     from deadzone.run.sweep.running import run_sweep
@@ -114,7 +114,7 @@ def print_rehearsal(plan: Plan, as_json: bool = False) -> None:
             )
         click.echo(
             "\n".join([*notes.told, *map(str, findings)])
-            or _("Nothing wrong was seen in one trial at each end of the range.")
+            or _("One trial at each end of the range showed nothing wrong.")
         )
         click.echo(_("estimated time of the sweep: {time}", time=ahead["estimated"]))
     if any(finding.severity == "stops" for finding in findings):

@@ -94,7 +94,7 @@ from deadzone.visible import visible
     "--timeout", "timeout_s", type=float, metavar="SECONDS", help="Longest time a trial may take."
 )
 @click.option("--on-change", type=click.Choice(["stop", "continue"]),
-              help="What --resume does where the program is another one by now; default stop.")  # fmt: skip  # noqa: E501
+              help="What --resume does if the program has changed; default stop.")  # fmt: skip
 @gone("--export-json", "`deadzone export RUN --json` writes the trials as records.")
 @gone("--export-csv", "`deadzone export RUN` writes the trials as CSV.")
 @click.option("--save", type=FILE, metavar="FILE", help="Write the study file that does the same.")
@@ -215,8 +215,8 @@ def _print_plan(plan: Plan) -> None:
     if plan.is_adaptive:
         click.echo(
             _(
-                "Of {n:count} treatments those that tell most per second are measured. --dry-run "
-                "of a study says how long that may take.",
+                "The sweep measures those of {n:count} treatments that add the most information "
+                "per second. --dry-run of a study says how long that may take.",
                 n=len(plan.treatments),
             )
         )

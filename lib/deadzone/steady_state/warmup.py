@@ -251,8 +251,8 @@ def _checked(t_s: Any, values: Any, weights: Any) -> tuple[np.ndarray, np.ndarra
         and np.ptp(times) > 0
     ):
         raise TableError(
-            f"A warm-up shows in {FEWEST_VALUES} values or more over some time, none of them "
-            "missing and some positive."
+            f"A warm-up shows in {FEWEST_VALUES} values or more over some time, none missing and "
+            "some positive."
         )
     order = np.argsort(times, kind="stable")
     smallest = float(series[series > 0].min())

@@ -183,11 +183,10 @@ class ClaimSpec(Spec):
             raise ValueError("best names one factor; give the levels of others as given")
         if (self.not_worse is not None) != (self.start is not None and self.stop is not None):
             raise ValueError(
-                "not_worse needs from and to, the levels before and after, and no other form has "
-                "them"
+                "not_worse, and no other form, needs from and to, the levels before and after"
             )
         if self.at is not None and self.holds is None:
-            raise ValueError("at stands beside holds only")
+            raise ValueError("at goes with holds only")
         pair, span = self.better or self.same, self.scaling or self.phase or self.why
         if (pair and pair.at == pair.than) or (self.not_worse and self.start == self.stop):
             raise ValueError("compares a setting with itself")

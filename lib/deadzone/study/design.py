@@ -198,8 +198,7 @@ def _listed(study: Study) -> Iterator[Treatment]:
     for i, levels in enumerate(study.design.treatments or ()):
         if missing := [name for name in names if name not in levels]:
             raise StudyError(
-                f"design.treatments[{i}] gives no level for {missing[0]}; every treatment needs "
-                "one."
+                f"design.treatments[{i}] has no level of {missing[0]}; each treatment needs one."
             )
         yield Treatment({name: levels[name] for name in names})
 
@@ -302,8 +301,7 @@ def refuse_unanswerable(study: Study, treatments: Sequence[Treatment]) -> None:
     if study.analysis_notebook == "phases" and len(treatments) < 2:
         raise StudyError(
             f"{study.study}: there is one treatment, {treatments[0].label()}, and nothing to "
-            "compare it with. Give a factor a second level, or measure it alone with deadzone "
-            "sweep."
+            "compare it with. Give a factor a second level, or measure it with deadzone sweep."
         )
 
 

@@ -20,8 +20,7 @@ def _as_level(value: Any) -> Any:
         return str(value).lower()
     if isinstance(value, float) and not math.isfinite(value):
         raise ValueError(
-            f"is {value!r}; a level is a finite number or a word. Write none where there is no "
-            "limit"
+            f"is {value!r}; a level is a finite number or a word. Write none for no limit"
         )
     if isinstance(value, int | float) and abs(value) > MOST_LEVEL:
         raise ValueError(f"is larger than {MOST_LEVEL:.0g}, which no knob has")

@@ -181,7 +181,7 @@ def check_once(
     for name in placed(templates) & {*names}:
         remedy = "; write prepare, which runs before each trial" if when == "before" else ""
         raise StudyError(
-            f"{key} runs once, {when} all levels, so {{{name}}} cannot stand there{remedy}."
+            f"{key} runs once, {when} all levels, so {{{name}}} cannot be used there{remedy}."
         )
     check_placeholders(templates, known)
 

@@ -62,7 +62,7 @@ class _StrictLoader(yaml.SafeLoader):
         for key, _ in node.value:
             if str(key.value) in seen:
                 raise yaml.constructor.ConstructorError(
-                    problem=f"the key {key.value!r} stands twice", problem_mark=key.start_mark
+                    problem=f"the key {key.value!r} is given twice", problem_mark=key.start_mark
                 )
             seen.add(str(key.value))
         return super().construct_mapping(node, deep)

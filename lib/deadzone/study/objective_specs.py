@@ -116,9 +116,7 @@ def objective_problem(
         return f"has an objective on {knob}, the knob, which is what is sought; bound responses"
     loads = set(objectives) & set(factors)
     if unbounded := [name for name in loads if objectives[name].at_least is None]:
-        return (
-            f"has an objective on {unbounded[0]}: of a factor give at_least, the load to be borne"
-        )
+        return f"has an objective on {unbounded[0]}: for a factor give at_least, the required load"
     if (objectives or searched) and set(objectives) == loads:
         return "has no objectives to meet; bound a response, such as latency_p99_ms: {at_most: 50}"
     return None

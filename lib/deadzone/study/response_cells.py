@@ -118,7 +118,7 @@ def _said(
     if any(own.spread is not None for own in read.values()):
         yield _(
             "The spread behind ± in {response} is taken for the noise of settings without an order "
-            "that were measured once, and left aside elsewhere.",
+            "that were measured once, and ignored elsewhere.",
             response=repr(response),
         )
     if any(own.remark for own in read.values()):

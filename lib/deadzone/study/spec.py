@@ -338,13 +338,12 @@ class Study(Spec):
         levels = [*(getattr(self.factors.get(ENVIRONMENT), "levels", None) or ())]
         levels += [treatment.get(ENVIRONMENT) for treatment in self.design.treatments or ()]
         for level in levels if self.environments else ():
-            said = f"has the level {level!r} of environment, which is none of its environments"
+            said = f"has the level {level!r} of environment, which is not one of its environments"
             check_known(ValueError, said, str(level), self.environments, "They are")
         if not self.has_service:
             if self.target.runs_services_only:
                 raise ValueError(
-                    f"has target.kind: {self.target.kind}, which runs services only; give it a "
-                    "service"
+                    f"has target.kind: {self.target.kind}, which runs services only; add a service"
                 )
             return
         everywhere: dict[str, EnvironmentSpec | None] = {**self.environments} or {"": None}

@@ -260,8 +260,8 @@ def _check_names(argv: Sequence[str], factors: Mapping[str, Any], asked: Mapping
     limits = {*LIMITS} & {*asked} | {*limits_of_belongs(asked.get("belongs", ()))}
     for name in used:
         said = (
-            f"{{{name}}} stands in the command, and no option gives its levels: add `-L {name} "
-            "1,2,4`, or double the braces if they are the program's own"
+            f"{{{name}}} is in the command, but no option gives its levels: add `-L {name} 1,2,4`, "
+            "or double the braces if they are the program's own"
         )
         check_known(StudyError, said, name, (*factors, "scratch", "inputs"))
     for name in factors:

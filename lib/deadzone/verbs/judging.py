@@ -62,8 +62,7 @@ def judge(
         return JudgedClaims(judge_run(claims.source))
     if frame is None:
         raise PhaseError(
-            "Name the trials that the claims are held against: judge(claims, frame, knob, "
-            "response)."
+            "Name the trials to judge the claims by: judge(claims, frame, knob, response)."
         )
     source = source_of(frame, knob=knob, response=response, goal=goal, by=by)
     sound = well(counted(source.trials))

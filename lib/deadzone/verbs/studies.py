@@ -43,8 +43,7 @@ def changed_by(overrides: Mapping[str, Any] | None, further: Mapping[str, Any]) 
     """Both kinds of overrides by key path. Raises StudyError for overrides that are no mapping."""
     if overrides is not None and not isinstance(overrides, Mapping):
         raise StudyError(
-            f"The overrides are {overrides!r:.60}; they must be a mapping, such as {{'replicates': "
-            "3}."
+            f"The overrides are {overrides!r:.60}; give a mapping, such as {{'replicates': 3}}."
         )
     return {
         **(overrides or {}),

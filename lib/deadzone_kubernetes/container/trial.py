@@ -111,7 +111,7 @@ def what_became_of(container: PodContainer, pod: Object, reason: str) -> tuple[S
         restarted = restarts(now, spot.container) != restarts(pod, spot.container)
         if restarted or "terminated" in (state.get("state") or {}):
             if ended.get("reason") == pod_problems.OUT_OF_MEMORY:
-                return "oom_killed", f"the container {spot.container} was killed for want of memory"
+                return "oom_killed", f"the container {spot.container} was killed: out of memory"
             why = ended.get("reason")
             return "lost", f"the container {spot.container} was restarted during the trial ({why})"
     return "lost", f"what measured the trial is gone: {reason}"

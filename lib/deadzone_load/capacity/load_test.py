@@ -216,7 +216,7 @@ class LoadTest:
     def warnings(self) -> tuple[str, ...]:
         """What a reader must know before anything else."""
         judged, borne = self.judged_rate, self.judged_rate if self.wanted is None else self.wanted
-        wanted = f"The rate to be borne, {exact(borne)} requests/s, was not"
+        wanted = f"The required rate, {exact(borne)} requests/s, was not"
         cells = self.feasibility.cells.values() if self.feasibility else ()
         unknown = sum(len(cell.unknown) for cell in cells)
         failed = [why for cell in cells for why in cell.failed]
@@ -228,10 +228,10 @@ class LoadTest:
             "the server.": unknown,
             f"{_trials(len(failed))} failed at the server and miss all objectives; the first: "
             f"{''.join(failed[:1]).rstrip('.')}.": failed,
-            "Nothing was repeated: how much trials differ is not known, and the confidences are "
-            "too high.": self.feasibility is not None and not self.feasibility.scatter_known,
-            f"{_trials(unsteady)} never became steady: the figures depend on how long they "
-            "lasted.": unsteady,
+            "Nothing was repeated, so the noise is unknown and the confidences are too "
+            "high.": self.feasibility is not None and not self.feasibility.scatter_known,
+            f"{_trials(unsteady)} never became steady: their figures depend on their "
+            "length.": unsteady,
         }
         return (*self.left_out, *(sentence for sentence, is_so in sentences.items() if is_so))
 

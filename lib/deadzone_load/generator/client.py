@@ -85,8 +85,7 @@ def failure_of(
     if both["descriptors"]:
         return (
             f"the generator ran out of file descriptors or local ports {both['descriptors']:,} "
-            f"times ({allowed:,} files may be open): lower the connections, or raise the limit "
-            "with ulimit -n"
+            f"times ({allowed:,} files may be open): use fewer connections, or raise ulimit -n"
         )
     lag_matters = plan.mode != "ramp"  # it counts connections, and opens few at a time
     # no lateness of the generator explains that a server is not there
@@ -94,7 +93,7 @@ def failure_of(
     if not is_refused and (saturated := recording.saturation(responses, lag_matters)) is not None:
         return saturated
     if plan.mode != "constant":
-        return None if recorder.connections else f"no connection stood: {_most(recorder, plan)}"
+        return None if recorder.connections else f"no connection opened: {_most(recorder, plan)}"
     if plan.protocol != "http" and not recorder.connections:
         return f"no user could connect: {_most(recorder, plan)}"
     if recorder.due and not recorder.answered:

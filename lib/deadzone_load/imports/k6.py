@@ -141,9 +141,8 @@ def _doubts(row: Row, crossed: Sequence[str]) -> list[str]:
     if dropped := row["dropped"]:
         due = dropped + (row["iterations"] or 0)
         doubts.append(
-            f"k6 dropped {dropped:,} of {due:,} iterations for want of virtual users: the load was "
-            "not the one asked for, and what those requests would have waited is not in the "
-            "latencies."
+            f"k6 dropped {dropped:,} of {due:,} iterations because it ran out of virtual users: "
+            "the load was lower than asked for, and their waiting is not in the latencies."
         )
     if crossed:
         doubts.append(f"Thresholds crossed: {', '.join(crossed)}.")

@@ -55,8 +55,7 @@ def read_locust(path: Path) -> Results:
     entries = parse_json(text, path, TOOL)
     if not entries:
         raise FormatError(
-            f"{path}: the list is empty. Locust's --json prints to standard output: redirect that "
-            "into the file."
+            f"{path}: the list is empty. Redirect what `locust --json` prints into the file."
         )
     rows = []
     with reading(path, f"{TOOL}, written with --json"):

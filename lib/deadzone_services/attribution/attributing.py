@@ -158,7 +158,7 @@ def attribute(run: pd.DataFrame | RunFolder | str | Path, **settings: Any) -> At
         if name not in (by, "cpu_limit"):
             # unlike treatments are not thrown together
             raise CompareError(
-                f"The run varies {name!r} beside {by!r}; keep the trials of one of its levels: "
+                f"The run varies {name!r} as well as {by!r}; keep the trials of one of its levels: "
                 f"deadzone.attribute(trials[trials[{name!r}] == ...])."
             )
     names = trials[by].astype(str).unique() if by == ENVIRONMENT and by in trials else ()

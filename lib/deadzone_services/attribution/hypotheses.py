@@ -98,8 +98,7 @@ def roles_of(
     if len(medians) < 2:
         have = ", ".join(medians) or "none"
         raise CompareError(
-            f"A slowdown is explained between two environments; the table has trials of: {have}. "
-            "Measure another one."
+            f"Attribution needs two environments; the table has: {have}. Measure another one."
         )
     for name in (slow, fast, restored):
         if name is not None:

@@ -76,16 +76,14 @@ UNDECIDED_FOR = {
         "direction. Measure at least {least} in each.",
     ),
     "throttled_without": N_(
-        "Undecided: the service was throttled in {fast} too, so there is no environment without "
-        "a limit to compare with."
+        "Undecided: the service was throttled in {fast} too, so no environment is without a limit."
     ),
     "not_restored": N_(
-        "Undecided: the limit costs time, but that its removal ({restored}) brings all of it back "
-        "is not shown."
+        "Undecided: the limit costs time, but its removal ({restored}) is not shown to bring all "
+        "of it back."
     ),
     "no_dose": N_(
-        "Undecided: the limit costs time, but no trend is shown that the time falls as the limit "
-        "is raised."
+        "Undecided: the limit costs time, but the time is not shown to fall as the limit is raised."
     ),
     "events": N_(
         "Undecided: memory was reclaimed or an allocation failed in {slow} during the requests."
@@ -101,8 +99,7 @@ UNDECIDED_FOR = {
     ),
     "no_slowdown": N_("Undecided: a slowdown that could be explained is not shown."),
     "open": N_(
-        "Undecided: neither that it is under the margin of {margin} nor that it is above is "
-        "shown. More trials would narrow the interval."
+        "Undecided: not shown to be under the margin of {margin}, nor above. More trials may tell."
     ),
 }
 """Why a hypothesis is undecided."""
@@ -277,7 +274,7 @@ class Attribution(Paged):
         )
         sentences = [same if self.is_same else slower]
         if not (self.is_slower or self.is_same):
-            sentences.append(_("That {slow} is slower than {fast} is not shown.", **facts))
+            sentences.append(_("{slow} is not shown to be slower than {fast}.", **facts))
         if self.is_slower and not self.confirmed:
             sentence = TOO_FEW if (self.hypotheses["why"] == "few").any() else LARGEST
             named = {"part": say(PARTS[self.largest["part"]]), "share": share_text(self.largest)}

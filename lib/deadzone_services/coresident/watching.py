@@ -212,7 +212,7 @@ class CoresidentProcess:
         """Raise GoneError unless it is there as it was found; of one that was started again the
         account is lost."""
         if not self._is_there():
-            raise self._gone(" or was started again meanwhile")
+            raise self._gone(" or was started again in between")
 
     def processes(self) -> tuple[int, ...]:
         """Its processes now."""

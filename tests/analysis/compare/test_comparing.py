@@ -64,8 +64,8 @@ def test_three_trials_a_side_decide_nothing_and_say_how_many_would():
     result = compare_tables(table(n=3), table(1.5, seed=2, n=3), "wall_s")
     assert verdicts(result) == [UNDECIDED] * 3
     needed = int(result.treatments["trials_needed"].iloc[0])
-    too_short = "Intervals from 4 trials a side or fewer are too short"
-    assert warns(result, "comparisons: 3", f"{needed} trials a side would show", too_short)
+    too_short = "Intervals from 4 trials per side or fewer are too short"
+    assert warns(result, "comparisons: 3", f"{needed} trials per side would show", too_short)
     enough = compare_tables(table(n=needed), table(1.05, seed=2, n=needed), "wall_s")
     assert verdicts(enough) == [WORSE] * 3
 
@@ -158,7 +158,7 @@ def test_a_treatment_without_values_is_said_to_be_left_out():
     b.loc[b["threads"] == 2, "wall_s"] = np.nan
     result = compare_tables(table(), b, "wall_s")
     assert list(result.treatments["threads"]) == ["1", "4"]
-    assert warns(result, "treatments not compared, for A or B has no value")
+    assert warns(result, "treatments not compared, because A or B has no value")
 
 
 rows = st.fixed_dictionaries(
@@ -240,7 +240,7 @@ def test_the_result_is_json_text_and_html():
      ({"threshold": math.nan}, "The threshold is nan"),
      ({"confidence": 1.0}, "The confidence is 1.0"),
      ({"goal": "maximum"}, "must be 'min' or 'max'"),
-     ({"goal": ["min", "max"]}, "There are 1 responses and 2 goals"),
+     ({"goal": ["min", "max"]}, "1 responses have 2 goals"),
      ({"factors": ["thread"]}, "Did you mean `threads`"),
      ({"b": table(levels=(8, 9))}, "no treatment in common"),
      ({"b": table().assign(wall_s=-1.0)}, "zero or more"),

@@ -16,7 +16,7 @@ def test_noise_that_nobody_measured_gives_no_number():
     assert replicates_needed(0.03, float("nan"), 1, 0.95) is None
     result = compare_tables(*samples([10], [20]), "wall_s")
     assert result.treatments["trials_needed"].isna().all()
-    assert warns(result, "fewer than 4 trials a side")
+    assert warns(result, "fewer than 4 trials per side")
 
 
 def test_more_noise_and_more_comparisons_need_more():

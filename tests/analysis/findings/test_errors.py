@@ -22,7 +22,7 @@ def test_levels_at_which_most_requests_failed_are_barred_and_named(tmp_path, dea
     told = json.loads(deadzone("fit", path, *asked, "--json").out)
     (one,) = [one for one in told["findings"] if one["key"] == "errors_by_level"]
     assert one["levels"] == [8, 16]
-    assert "118,500 failures beside 120,000 in requests" in one["sentence"]
+    assert "118,500 failures next to 120,000 in requests" in one["sentence"]
     assert told["recommendation"]["setting"] == 4
     assert "errors counts 118,500" in told["recommendation"]["reason"]
     assert "edge_of_range" not in {one["key"] for one in told["findings"]}
@@ -55,7 +55,7 @@ def test_failures_to_connect_are_set_beside_the_knob_of_connections():
     rates = [21711.34, 24805.60, 22539.49]
     table = pd.DataFrame({"connections": [100, 200, 300], "req_per_s": rates, **counts})
     one = found(table, "req_per_s", "max", knob="connections")["errors_by_level"]
-    assert one.levels == (300,) and "55 failures beside 300 in connections" in one.sentence
+    assert one.levels == (300,) and "55 failures next to 300 in connections" in one.sentence
 
 
 def test_a_column_of_any_name_is_one_when_it_is_said():

@@ -199,13 +199,13 @@ def test_a_level_that_is_worse_than_both_neighbours_is_off_the_curve():
 def test_levels_to_add_go_on_as_the_levels_do_and_a_limit_is_no_larger_than_all_cores():
     few = sound_trials(22, levels=(1, 2, 3))
     few["wall_s"] *= 3 / few["n"]
-    assert "Add the levels 4, 7." in found(few, model=True)["edge_of_range"].sentence
+    assert "add the levels 4, 7." in found(few, model=True)["edge_of_range"].sentence
     table = sound_trials(22, levels=(16, 32, 64))
     table["wall_s"] *= 16 / table["n"]
-    assert "Add the levels 96, 128." in found(table, model=True)["edge_of_range"].sentence
+    assert "add the levels 96, 128." in found(table, model=True)["edge_of_range"].sentence
     limits = table.assign(n=table["n"] / 32).rename(columns={"n": "cpu_limit"})
     of_limits = {"model": True, "knob": "cpu_limit"}
-    assert "Add the levels 3." in found(limits, cores=3, **of_limits)["edge_of_range"].sentence
+    assert "add the levels 3." in found(limits, cores=3, **of_limits)["edge_of_range"].sentence
     assert "edge_of_range" not in found(limits, cores=2, **of_limits)
 
 

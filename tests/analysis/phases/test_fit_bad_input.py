@@ -105,7 +105,7 @@ def test_a_level_of_zero_stands_apart_from_the_positive_ones():
     frame["threads"] -= 1
     model = fit(frame)
     assert model.levels["level"].tolist() == [1, 2, 3, 4, 5, 6, 7]
-    assert any("0 of threads stands apart" in warning for warning in model.warnings)
+    assert any("0 of threads is estimated by itself" in warning for warning in model.warnings)
 
 
 def test_negative_levels_make_an_interval_scale():

@@ -94,7 +94,7 @@ def test_a_threshold_leaves_no_law_a_share():
     corners, ends = np.log([1, 4, 8, 32, 64]), [10, 2.5, 2.5, 1.0, 1.0]
     dead_zone = np.exp(np.interp(np.log(THREADS), corners, ends))
     for seed in range(10):
-        assert "No smooth law describes it as well" in shape(fitted(dead_zone, seed))
+        assert "No smooth law fits as well" in shape(fitted(dead_zone, seed))
 
 
 def test_a_straight_line_has_no_thresholds_to_speak_of():

@@ -73,7 +73,7 @@ def test_the_phase_table_is_a_coefficient_table(summary):
 def test_every_part_is_printed(summary):
     text = str(summary)
     wanted = (
-        "Phase model: wall time (s) over threads", "smaller is better", "Trials:  48 (4 a level)",
+        "Phase model: wall time (s) over threads", "smaller is better", "Trials:  48 (4 per level)",
         "std err", "P>|t|", "90 % low", "Joints", "Amdahl's law",
         "Universal Scalability Law", "Outliers, down-weighted", "Recommended setting", "6 threads",
     )  # fmt: skip

@@ -30,7 +30,7 @@ def empty(folder):
 def test_memory_is_no_disk_unless_that_is_asked_for(trial, mount):
     folder = mount("-t", "tmpfs", "-o", "size=64m", "deadzone-test")
     assert in_memory(folder) == "tmpfs"
-    with pytest.raises(WorkloadError, match="lies in this machine's memory"):
+    with pytest.raises(WorkloadError, match="is in this machine's memory"):
         trial(folder)
     _, outcome, known = trial(folder, allow_memory=True)
     assert outcome.failure is None

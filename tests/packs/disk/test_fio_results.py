@@ -130,7 +130,7 @@ def test_an_error_beside_the_document_makes_it_failed(tmp_path):
     for text in (f"{error}\n{JOB}", f"{JOB}{error}\n"):
         results = read(tmp_path, text)
         assert results.rows[0]["status"] == "failed" and results.rows[0]["error"] == error
-        assert results.remarks == (f"Beside the JSON stands: {error}",)
+        assert results.remarks == (f"Next to the JSON, the file has: {error}",)
     assert read(tmp_path, f"note: both iodepth >= 1\n{JOB}").rows[0]["status"] == "ok"
 
 

@@ -83,7 +83,7 @@ def test_a_snapshot_without_sampling_is_valid_json(deadzone):
         ((BEFORE, AFTER, "--value", "inuse_space"), "no value 'inuse_space'"),
         ((BEFORE, AFTER, "--per", "stream"), "(--per), such as stream, needs load_before"),
         ((BEFORE, AFTER, "--load-before", 1), "(--load-before, --load-after), and they need it"),
-        ((*HEAP, "--per", "second"), "needs profiles that say how long"),
+        ((*HEAP, "--per", "second"), "needs profiles with a duration"),
     ],
 )
 def test_what_cannot_be_done_is_said_in_a_sentence(deadzone, arguments, says):

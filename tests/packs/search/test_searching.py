@@ -167,7 +167,7 @@ def test_a_baseline_that_fails_and_a_response_that_fails_stop_the_search():
 
 
 def test_a_table_of_other_cells_is_refused():
-    with pytest.raises(PhaseError, match=r"Row 0 has workers = 3, .* none of the cells"):
+    with pytest.raises(PhaseError, match=r"Row 0 has workers = 3, .* not one of the cells"):
         dz.search(pd.DataFrame([{**BASELINE, "workers": 3, "wall_s": 1.0}]), FACTORS, "wall_s")
     with pytest.raises(PhaseError, match="no column 'codec'"):
         dz.search(pd.DataFrame([{"workers": 1}]), FACTORS, "wall_s")

@@ -106,7 +106,7 @@ def test_an_untrusted_run_stops_and_says_what_its_trials_would_show(analysed):
     assert report.analysis.is_spoilt and "Without trust: " in said([report.verdict()])
     assert analyse(report.analysis.source, anyway=True).advice.setting is not None
     [disturbed] = [block for block in report.exceptions() if isinstance(block, Table)]
-    assert "32 attempts were disturbed from outside" in disturbed.caption
+    assert "32 attempts were disturbed" in disturbed.caption
     but_one = said([analysed(untrusted(but=1), run_id="run-2").verdict()])
     assert "1 of 8 levels have a trial that can be trusted" in but_one
 

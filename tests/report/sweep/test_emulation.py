@@ -25,7 +25,7 @@ def test_a_limit_that_was_not_held_is_named_with_how_far_it_was_missed_that_of_a
 def test_a_limit_above_the_machines_cores_held_nothing_back():
     said = emulation_doubts(trials((4, 20.0, 0), (2, 19.9, 0), ("none", 19.9, 0)), "none", 2)
     assert "emulated" in said[0]
-    assert said[1:] == ["4 cores held nothing back, for this machine has 2."]
+    assert said[1:] == ["4 cores held nothing back, because this machine has 2."]
 
 
 def test_it_is_said_in_korean_too():

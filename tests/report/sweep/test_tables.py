@@ -36,7 +36,7 @@ def test_disturbed_attempts_alike_are_one_row(analysed):
 
     untrusted = table(analysed(change, replicates=8).exceptions(), "untrusted")
     assert len(untrusted.rows) == 8 and untrusted.rows[0][1:4] == ["7", "ok", "noise"]
-    assert untrusted.caption.startswith("56 attempts were disturbed from outside")
+    assert untrusted.caption.startswith("56 attempts were disturbed")
 
 
 @pytest.fixture(scope="module")

@@ -133,7 +133,7 @@ def test_a_failing_service_is_a_failed_trial_that_says_why(
 def test_a_kill_for_want_of_memory_is_told_as_such(quota, study, sweep, home):
     small = {"small": {"target": {"memory_limit": 100_000_000}}}
     path = study("eat", environments=small, design={"replicates": 3})
-    with pytest.raises(SweepError, match="killed for want of memory"):
+    with pytest.raises(SweepError, match="killed: out of memory"):
         sweep(path)
     trials = list_runs(home / "data" / "runs")[0].trials()
     assert trials["status"].tolist() == ["oom_killed"] * 3

@@ -16,7 +16,9 @@ FAILS = "echo why >&2; exit 4"
 
 NOT_HERE = "the program 'xzz' is not installed here, or may not be run"
 NO_FACTOR = "{thread} in '{thread}' is no factor. Did you mean `threads`?"
-ONCE = "workload.setup runs once, before all levels, so {threads} cannot stand there; write prepare"
+ONCE = (
+    "workload.setup runs once, before all levels, so {threads} cannot be used there; write prepare"
+)
 
 
 @pytest.fixture

@@ -325,8 +325,7 @@ def _why(claim: ClaimSpec, measured: Measured) -> ClaimTest:
     return _above(
         [(estimate, 0.0) for estimate in asked],
         _(
-            "From {start} to {stop} the time becomes {wall} times and the CPU time {cpu} times "
-            "what it was.",
+            "From {start} to {stop} the time changes by a factor of {wall}, the CPU time by {cpu}.",
             cpu=number(math.exp(-cpu_falls.value)),
             wall=number(math.exp(-wall_falls.value)),
             **ends,
@@ -344,8 +343,8 @@ def _mechanism(claim: ClaimSpec, measured: Measured) -> ClaimTest:
         raise NotMeasured(_("the account of time"))
     row = table.loc[[why.cause]].to_dict("records")[0]
     found = _(
-        "From {start} to {stop}, {cause} makes the job take {change} times what it would take "
-        "without ({low} to {high}).",
+        "From {start} to {stop}, {cause} makes the job take {change} times as long ({low} to "
+        "{high}).",
         cause=cause_name(why.cause),
         **{name: number(math.exp(row[name])) for name in ("change", "low", "high")},
         **_ends(claim, measured),

@@ -177,8 +177,7 @@ def missing(column: str, cells: ColumnCells | None) -> NotMeasured:
         return NotMeasured(name)
     return NotMeasured(
         _(
-            "{column}, of which each setting was measured once, so that nothing tells how much "
-            "trials differ",
+            "{column}, measured once per setting, so that nothing shows how much trials differ",
             column=name,
         )
     )

@@ -171,7 +171,7 @@ def _left_out(known: set[Key], factors: Sequence[str], each: Mapping[str, Sample
     """A sentence for each response on the treatments that A or B has no value of."""
     return [
         _(
-            "{response}: treatments not compared, for A or B has no value: {treatments}.",
+            "{response}: treatments not compared, because A or B has no value: {treatments}.",
             response=axis_label(response),
             treatments=listing([in_words(key, factors) for key in sorted(missing, key=order_of)]),
         )
@@ -224,20 +224,20 @@ def _undecided(treatments: pd.DataFrame, threshold: float, confidence: float) ->
     for response, rows in open_ones.groupby("response", sort=False):
         text = (
             N_(
-                "{response}: undecided comparisons: {n}. With fewer than {least:count} trials a "
-                "side nothing can be shown at all."
+                "{response}: undecided comparisons: {n}. With fewer than {least:count} trials per "
+                "side nothing can be shown."
             )
             if pd.isna(needed := rows["trials_needed"].iloc[0])
             else N_(
-                "{response}: undecided comparisons: {n}. {needed:count} trials a side would show a "
-                "change of {threshold:percent} with 80 % power."
+                "{response}: undecided comparisons: {n}. {needed:count} trials per side would show "
+                "a change of {threshold:percent} with 80 % power."
             )
         )
         facts = {"least": least, "needed": needed, "threshold": threshold}
         sentences.append(say(text, n=len(rows), response=axis_label(str(response)), **facts))
     if treatments[["n_a", "n_b"]].min(axis=1).between(2, FEW).any():
         sentences.append(
-            _("Intervals from {few} trials a side or fewer are too short: heed p.", few=FEW)
+            _("Intervals from {few} trials per side or fewer are too short: rely on p.", few=FEW)
         )
     return [join(sentences)] if sentences else []
 

@@ -86,8 +86,8 @@ def analysed(
         keep = trusted.empty or kept < LEAST_TRUSTED * whole
         text = (
             N_(
-                "{name}: trials not trusted, but compared, for too little is left without them: "
-                "{n:count} of {trials:count}. Measure again on a quiet machine before acting."
+                "{name}: trials not trusted, but compared, because too little is left without "
+                "them: {n:count} of {trials:count}. Measure again on a quiet machine before acting."
             )
             if keep
             else N_("{name}: trials left out that are not trusted: {n:count} of {trials:count}.")
@@ -320,8 +320,7 @@ def goals_of(
         each *= len(responses) if len(each) == 1 else 1
         if each and len(each) != len(responses):
             raise CompareError(
-                f"There are {len(responses)} responses and {len(each)} goals; give one, or one "
-                "each."
+                f"{len(responses)} responses have {len(each)} goals; give one, or one each."
             )
         given = dict(zip(responses, each, strict=False))
     for goal in given.values():

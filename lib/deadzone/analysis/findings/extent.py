@@ -45,7 +45,7 @@ TOLD = 0.1
 @finding(
     "notes",
     seen="The response still improves at the end of the range, {knob} {level}.",
-    mend="Add the levels {add}.",
+    mend="Extend the range: add the levels {add}.",
 )
 def edge_of_range(seen: Experiment) -> Iterator[Finding]:
     """The response still improves at the end of the range, whatever its last phase is called.
@@ -89,7 +89,7 @@ def _like(levels: np.ndarray, add: np.ndarray) -> str:
 @finding(
     "notes",
     seen="{knob} {level} is far better than its neighbours, which are far away.",
-    mend="Add the levels {add}.",
+    mend="Add the levels {add} between them.",
 )
 def range_too_coarse(seen: Experiment) -> Iterator[Finding]:
     """The best level stands alone, so that a better setting may lie between. Both neighbours are
@@ -128,8 +128,8 @@ def range_too_coarse(seen: Experiment) -> Iterator[Finding]:
     },
 )
 def one_level_off(seen: Experiment) -> Iterator[Finding]:
-    """Each level that is off as a whole: its trial was spoiled, or it has a cause of its own. It
-    keeps what was measured there, and the curve passes it by.
+    """Each level that is off as a whole: its trial was spoiled, or it has a cause of its own. The
+    measured value is kept, and the fitted curve ignores it.
 
     It stands out from both neighbours by more than 15 %, the same way, and beyond the lines through
     its neighbours and theirs. It lies further from the line between its neighbours than 3.45 times

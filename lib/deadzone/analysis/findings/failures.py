@@ -36,8 +36,8 @@ ALLOWED = 0.05
 
 @finding(
     seen={
-        "": "{failed} of {trials} trials at {levels} failed; what is known of the response there "
-        "is that of the survivors.",
+        "": "{failed} of {trials} trials at {levels} failed; the response there is known from the "
+        "survivors only.",
         "rehearsed": "The trial at {levels} failed: {error}.",
     },
     mend="Find out why (see the failed trials); these levels are not recommended.",
@@ -134,10 +134,10 @@ MOST_DISTURBERS = 3
         "trusted. The programs that used most, in cores: {who}.",
     },
     mend={
-        "": "Measure again on a quiet machine, or trust trials beside other work: `--foreign-cpu 1`.",
-        "named": "Measure again without them. Where they always run, trust trials beside them: "
-        "{foreign}, or trust.max_foreign_cpu in the study. Where one works for the trials, such as "
-        "a server, name it: `--belongs process=NAME`, or belongs in the study.",
+        "": "Measure again on a quiet machine, or trust trials next to other work: `--foreign-cpu 1`.",
+        "named": "Measure again without them. If they always run, trust trials next to them: "
+        "{foreign}, or trust.max_foreign_cpu in the study. If one works for the trials, such as a "
+        "server, name it: `--belongs process=NAME`, or belongs in the study.",
     },
 )
 def nothing_trusted(seen: Experiment) -> Iterator[Finding]:
@@ -173,7 +173,7 @@ def _disturbers(rows: pd.DataFrame) -> list[tuple[str, float]]:
 
 
 @finding(
-    seen="{trials} attempts at {levels} are left out, for the workload was another one: {changes}.",
+    seen="{trials} attempts at {levels} are left out, because the workload had changed: {changes}.",
     mend="Start a new run, which measures one workload at all levels.",
 )
 def other_workload(seen: Experiment) -> Iterator[Finding]:
@@ -228,8 +228,8 @@ def _beside(seen: Experiment, rows: pd.DataFrame) -> float:
 def noise_too_large(seen: Experiment) -> Iterator[Finding]:
     """Replicates scatter so much that no affordable number of them tells even the best level of the
     fit from the worst. The power is that of a t test (see `analysis.phases.power`), the noise is
-    the estimate of the fit. Of levels that differ by no more than chance has it (`association`) the
-    fit bends to the noise, so that a difference of RELEVANT stands for theirs. Where distant levels
+    the estimate of the fit. If levels differ by no more than chance (`association`), the fit
+    bends to the noise, so a difference of 20 % between them is assumed. Where distant levels
     differ by more, the verdict counts the noise itself."""
     if seen.model is None or not seen.model.noise.estimable:
         return
@@ -281,7 +281,7 @@ is allowed."""
 
 @finding(
     seen={
-        "count": "{column} counts {failed:count} failures beside {counted:count} in {other} at "
+        "count": "{column} counts {failed:count} failures next to {counted:count} in {other} at "
         "{levels}: more than {allowed:percent} of what was attempted failed.",
         "share": "{column} is up to {share:percent} at {levels}: more than {allowed:percent} of "
         "what was attempted failed.",

@@ -40,7 +40,7 @@ then one."""
     "stops",
     seen={
         "after_large": "A trial differs by a factor of {times:.2f} by whether the trial before it "
-        "had a large or a small {knob}: what one leaves behind, the next one meets.",
+        "had a large or a small {knob}: one leaves something behind for the next.",
         "first_of_level": "The first trial of each {knob} differs from the later ones by a factor "
         "of {times:number}: something is kept from it, such as a cache.",
     },
@@ -51,7 +51,7 @@ def carry_over(seen: Experiment) -> Iterator[Finding]:
 
     The order is randomised, so that both can be tested (Jones and Kenward, Design and Analysis of
     Cross-Over Trials, 1989, ch. 1). Deviations of ln(response) from their level are exchanged
-    within levels. Of the one before counts its rank among the levels; warm-up trials take part.
+    within levels. The one before counts by the rank of its level; warm-up trials take part.
     """
     table = seen.attempts
     log = np.log(np.where((value := numbers(table, seen.response)) > 0, value, np.nan))

@@ -127,7 +127,7 @@ def same_process(seen: Experiment) -> Iterator[Finding]:
     },
     mend={
         "": "Check how the knob reaches the program, and that the program knows it.",
-        "same_process": "End it in the preparation before it is started anew, as with `restart`.",
+        "same_process": "Stop it in the preparation and start it again, as with `restart`.",
     },
 )
 def knob_not_used(seen: Experiment) -> Iterator[Finding]:

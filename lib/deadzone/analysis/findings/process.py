@@ -230,8 +230,8 @@ def is_coarse(values: np.ndarray) -> bool:
 
 
 @finding(
-    seen="{trials} trials at {levels} used more CPU than their limit, for they last {periods} of "
-    "the limit's periods: they ran on what is lent at the beginning.",
+    seen="{trials} trials at {levels} used more CPU than their limit, because they last only "
+    "{periods} of its periods: they ran on what it lends at the start.",
     mend="Make the trials at least ten periods long (1 s), with more work each.",
 )
 def few_periods(seen: Experiment) -> Iterator[Finding]:

@@ -116,13 +116,13 @@ WORK_ROLE = "work_size"
 @finding(
     "notes",
     seen={
-        "said": "{knob} is the size of the work, as it was said: no level of it is recommended.",
+        "said": "{knob} is the size of the work, as you stated: no level of it is recommended.",
         "named": "{knob} says how much work there is, by its name: no level of it is recommended.",
         "load": "{knob} is a load, by its name: no level of it is recommended.",
         "grows": "{knob} says how much work there is: {response} grows in proportion to it from "
         "the first level on, and no level of it is recommended.",
-        "repeated": "{knob} is a load that was asked for: {response} is as much up to {repeated}, "
-        "and less from {first} on. The capacity is about {capacity:number}, and no level is "
+        "repeated": "{knob} is a requested load: {response} equals it up to {repeated}, and is "
+        "less from {first} on. The capacity is about {capacity:number}, and no level is "
         "recommended.",
         "by": "{column} is work, a load, a machine or a test: each of its values has its own "
         "setting.",

@@ -98,8 +98,8 @@ def explain_phases(trials: pd.DataFrame, model: PhaseResult) -> PhasesExplained:
     """
     if not has_account(trials, model.response):
         raise PhaseError(
-            "The trials carry no account of time, from which a phase is explained: measure them "
-            "with this version, and without `account: off`."
+            "The trials have no account of time, which explains a phase: measure them with this "
+            "version, without `account: off`."
         )
     if not is_of_time(trials, model.response, model.goal):
         raise PhaseError(

@@ -322,12 +322,11 @@ def targets(
 
 
 ONE_TRIAL_EACH = N_(
-    "With one trial of each setting the difference between settings cannot be judged: the noise is "
-    "assumed to be 2 %, as is usual."
+    "With one trial per setting the noise cannot be measured: the usual 2 % is assumed."
 )
 ONE_SPREAD_EACH = N_(
-    "With one trial of each setting the difference between settings cannot be judged: the noise is "
-    "assumed to be {noise:percent}, the spread in its cells."
+    "With one trial per setting the noise cannot be measured: {noise:percent}, the spread in its "
+    "cells, is assumed."
 )
 
 
@@ -351,10 +350,7 @@ def caveats(
     most = np.inf if all_there_is is None else all_there_is
     here: tuple[tuple[Text, bool, dict[str, Any]], ...] = (
         (
-            N_(
-                "{setting} lies inside a dead zone: less of the knob does as well, and more of it "
-                "does better later."
-            ),
+            N_("{setting} is inside a dead zone: less does as well, and much more does better."),
             row["dead"],
             {"setting": begins},
         ),
@@ -383,14 +379,13 @@ def caveats(
 TRIALS_DO_NOT_SETTLE = {
     "many": N_(
         "More trials will not settle it: {other} is expected to be {difference} worse than {best}. "
-        "Against the noise, {most:count} trials of each would not show that it is more than "
-        "{tolerance}."
+        "In this noise {most:count} trials of each would not show more than {tolerance}."
     ),
     "tolerated": N_(
         "More trials will not settle it: {other} is expected to be {difference} worse than "
         "{best}, which is within the tolerance of {tolerance}."
     ),
-    "noise": N_("How many trials would settle it is not known, for no setting has more than one."),
+    "noise": N_("No setting has more than one trial, so how many would settle it is unknown."),
 }
 TRIALS_SETTLE = N_(
     "To show that {other} is worse than {best} by more than {tolerance} ({difference} are "

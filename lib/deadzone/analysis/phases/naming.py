@@ -94,8 +94,8 @@ def doubts(model: PhaseResult) -> list[Message]:
     sentences = [_of_label(model, row) for row in phases if row["probability"] < UNSURE]
     sentences += [
         _(
-            "The joint at {joint} is one step from the end of the range: the phase beyond it rests "
-            "on one step.",
+            "The joint at {joint} is next to the end of the range: one step makes the phase beyond "
+            "it.",
             joint=level_text(model, joint),
         )
         for joint in model.joints["level"]
@@ -126,9 +126,8 @@ def doubts(model: PhaseResult) -> list[Message]:
     if noise.estimable and noise.misfit > 1.2 * noise.replicate:
         sentences.append(
             _(
-                "Levels sit {misfit:percent} off straight pieces, more than the {noise:percent} by "
-                "which replicates differ: more replicates will not sharpen this fit, more levels "
-                "may.",
+                "Levels are {misfit:percent} off straight pieces, while replicates differ by "
+                "{noise:percent}: more levels may sharpen this fit, more replicates will not.",
                 misfit=noise.misfit,
                 noise=noise.replicate,
             )

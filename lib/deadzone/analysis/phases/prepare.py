@@ -173,8 +173,8 @@ def measured_trials(
     if len(fewer) < len(table):
         notes.append(
             _(
-                "Of {trials:count} trials {n:count} are fitted, about as many of each setting, "
-                "drawn evenly from the whole table: a fit takes {most:count}.",
+                "The fit takes {n:count} of {trials:count} trials, about as many of each setting, "
+                "drawn evenly from the whole table: its limit is {most:count}.",
                 trials=len(table),
                 n=len(fewer),
                 most=MOST_TRIALS,
@@ -271,8 +271,8 @@ def _numbers(column: pd.Series) -> pd.Series:
         many = "value is no number" if len(words) == 1 else "values are not numbers"
         raise PhaseError(
             f"{len(words)} {many} in {column.name!r}, the first is {words.iloc[0]!r} in "
-            f"{_rows(words.index[:1])}. A trial whose cell is empty is left out; another column is "
-            "named by `--response COL`."
+            f"{_rows(words.index[:1])}. Empty cells are left out; `--response COL` names another "
+            "column."
         )
     infinite = column.index[np.isinf(values)]
     _refuse_infinite(infinite, str(column.name), "remove or repeat these trials")
@@ -329,8 +329,8 @@ def on_axis(
     if scale.kind == WORDS:
         raise PhaseError(
             f"Level {scale.apart[0]!r} of {knob!r} ({_rows(table.index[:1])}) is not a number. "
-            "Phases need a knob that can be drawn on an axis; give ordered levels a number, and "
-            "write 'none' for no limit."
+            "Phases need a knob on an axis: give ordered levels a number, and write 'none' for no "
+            "limit."
         )
     position = name.map(scale.positions)
     apart = [level for level in scale.apart if (name == level).any()]
@@ -355,14 +355,12 @@ def on_axis(
 
 
 APART = N_(
-    "The level {levels} of {knob} stands apart: it is estimated by itself, and the phases are "
-    "those of the other levels.",
-    "The levels {levels} of {knob} stand apart: they are estimated by themselves, and the phases "
-    "are those of the other levels.",
+    "The level {levels} of {knob} is estimated by itself; the phases are of the other levels.",
+    "The levels {levels} of {knob} are estimated by themselves; the phases are of the others.",
 )
 THOUSAND = N_(
-    "K in the levels of {knob} is taken for {thousand}. Where it is another: --k 1000 or --k 1024, "
-    "in Python k=1024."
+    "K in the levels of {knob} is taken as {thousand}. To change that: --k 1000 or --k 1024, in "
+    "Python k=1024."
 )
 ONLY_MINUS_ONE = N_(
     "-1 is the only level of {knob} below zero, and taken for a word: off, no limit or automatic. "
@@ -407,8 +405,7 @@ def _check_shape(levels: np.ndarray, values: np.ndarray, knob: str, response: st
     if np.ptp(values) == 0:
         raise PhaseError(
             f"{response!r} is {values[0]:g} in every trial; a response that never changes has no "
-            "phases. Check that the column is what was meant, and that it is recorded with enough "
-            "digits."
+            "phases. Check that it is the right column, with enough digits."
         )
 
 

@@ -386,8 +386,7 @@ def checked_targets(targets: Mapping[str, float], goal: str) -> dict[str, float]
         _shift(name, goal)
         if not is_number(bound) or bound <= 0:
             raise PhaseError(
-                f"slo[{name!r}] is {bound!r}; a target is a positive number in the unit of the "
-                "response."
+                f"slo[{name!r}] is {bound!r}; give a positive number in the response's unit."
             )
     return {name: float(bound) for name, bound in targets.items()}
 
@@ -406,6 +405,5 @@ def _shift(name: str, goal: str) -> tuple[float, float] | None:
         if 0 < share < 1:
             return float(ndtri(share)), 0.0
     raise PhaseError(
-        f"slo names the statistic {name!r}; known are mean, median, {extreme} and quantiles such "
-        "as p90."
+        f"slo names {name!r}; known are mean, median, {extreme} and quantiles such as p90."
     )

@@ -38,16 +38,16 @@ from deadzone.language.tabling import Layout, Tabled, tabled
 
 FITS = {
     "Amdahl's law": N_(
-        "The gain fades smoothly, as Amdahl's law with a serial share of {share:percent} "
-        "({certainty:percent} interval {share_low:percent} to {share_high:percent}) has it. There "
-        "is no threshold, and where the phases meet is a matter of degree (probability "
+        "The gain fades smoothly and follows Amdahl's law with a serial share of {share:percent} "
+        "({certainty:percent} interval {share_low:percent} to {share_high:percent}). There is no "
+        "threshold, so where the phases meet is a matter of degree (probability "
         "{probability:probability})."
     ),
     "Universal Scalability Law": N_(
-        "The gain fades smoothly, as the Universal Scalability Law with a contention of "
+        "The gain fades smoothly and follows the Universal Scalability Law with a contention of "
         "{share:percent} ({certainty:percent} interval {share_low:percent} to "
-        "{share_high:percent}) has it. There is no threshold, and where the phases meet is a "
-        "matter of degree (probability {probability:probability})."
+        "{share_high:percent}). There is no threshold, so where the phases meet is a matter of "
+        "degree (probability {probability:probability})."
     ),
 }
 
@@ -76,7 +76,7 @@ def shape(model: PhaseResult) -> Message | None:
         return say(FITS[best["law"]], **facts, certainty=model.certainty, probability=smooth)
     if not is_single and smooth <= 1 - SURE:
         return _(
-            "No smooth law describes it as well: the best, {law}, has a probability of "
+            "No smooth law fits as well: the best, {law}, has probability "
             "{probability:probability}.",
             law=say(LAW_NAMES[best["law"]]),
             probability=smooth,
@@ -157,7 +157,7 @@ TABLES = {
             N_("probability"): "{probability:probability}",
             N_("parameters"): "{told}",
         },
-        caption=N_("Smooth laws beside the phases"),
+        caption=N_("Smooth laws next to the phases"),
     ),
     "outliers": Layout(
         columns={
@@ -383,7 +383,7 @@ def _fit(model: PhaseResult, fact: Mapping[str, Any]) -> dict[str, Any]:
             n=fact["n_levels"],
             span=_("{start} to {stop}", start=start, stop=stop),
         ),
-        "trials": _("{n:count} ({each} a level)", n=fact["n_trials"], each=each),
+        "trials": _("{n:count} ({each} per level)", n=fact["n_trials"], each=each),
         "noise_text": say(NOISE_SOURCES[fact["noise_from"]], noise=fact["noise"]),
         "drift": _drift_text(model),
     }

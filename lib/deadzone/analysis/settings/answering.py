@@ -165,12 +165,11 @@ def estimate_cells(
 
 SCALES = {
     "interval": N_(
-        "{response} may be zero or negative: settings are compared by its amount, and there are no "
-        "phases."
+        "{response} may be zero or negative: settings are compared by its amount, without phases."
     ),
     "count": N_(
         "{response} counts events, some trials have none: settings are compared by their number, "
-        "and there are no phases."
+        "without phases."
     ),
 }
 
@@ -242,7 +241,7 @@ class Answer:
     def _has(self, given: Mapping[str, Any]) -> np.ndarray:
         """Which settings have the levels given, shape (settings,)."""
         for name in given:
-            listed = "Factors beside the knob are" if self.others else ""
+            listed = "Factors other than the knob are" if self.others else ""
             check_known(PhaseError, f"{name!r} cannot be given", name, self.others, listed)
         wanted = {name: _as_setting(level_name(level)) for name, level in given.items()}
         held = [{name: one[name] for name in given} for one in self.candidates["setting"]]
@@ -426,16 +425,15 @@ def _said(
     if scale.kind == WORDS:
         return [
             _(
-                "{knob} is a choice among words: its settings are compared with each other, and "
-                "there are no phases.",
+                "{knob} is a choice among words: its settings are compared, without phases.",
                 **named,
             )
         ]
     if not scale.has_phases:
         return [
             _(
-                "{knob} has fewer than {least} levels on its axis: its settings are compared with "
-                "each other, and there are no phases.",
+                "{knob} has fewer than {least} levels on its axis: its settings are compared, "
+                "without phases.",
                 **named,
                 least=FEWEST_LEVELS,
             )

@@ -100,8 +100,7 @@ def execute(
     most, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
     if 0 <= most < LEAST_OPEN_FILES:
         raise ReportError(
-            f"{path.name} needs {LEAST_OPEN_FILES} open files, and only {most} are allowed here: "
-            "ulimit -n 1024."
+            f"{path.name} needs {LEAST_OPEN_FILES} open files and may have {most}: ulimit -n 1024."
         )
     # The kernel works in the notebook's folder, from where it would look for runs elsewhere than
     # its caller.

@@ -65,8 +65,7 @@ def part_of(output: Any, caption: str) -> Part | None:
     """
     if output.output_type == "error":
         raise ReportError(
-            f"A cell of the notebook failed with {output.ename}: {output.evalue}. It is not "
-            "published."
+            f"The notebook failed with {output.ename}: {output.evalue}. It is not published."
         )
     if output.output_type == "stream":
         return Printed(output.text) if output.name == "stdout" and output.text.strip() else None

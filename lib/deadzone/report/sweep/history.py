@@ -232,8 +232,7 @@ def moves(frame: pd.DataFrame) -> list[Message]:
     begun = frame.drop_duplicates("run").query("study_changed != ''").to_dict("records")
     said = [
         _(
-            "The study changed with run {run} of {date} ({keys}), so its history begins anew "
-            "there.",
+            "The study changed with run {run} of {date} ({keys}), so a new history begins there.",
             keys=start["study_changed"],
             **_of(start),
         )

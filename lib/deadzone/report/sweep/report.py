@@ -148,8 +148,7 @@ SEARCHES_TABLE = Layout(
         N_("what it missed"): "{limit}",
     },
     caption=N_(
-        "Each of {n:count} searches: between which two rates the objectives stop being met, and "
-        "which one fails."
+        "Each of {n:count} searches: the two rates between which an objective fails, and which one."
     ),
     numeric=(1, 2),
 )

@@ -310,7 +310,7 @@ def emulation_doubts(trials: pd.DataFrame, limit: Level, cores: int | None) -> l
     if cores and (limits > cores).any():
         sentences.append(
             _(
-                "{limits} held nothing back, for this machine has {cores}.",
+                "{limits} held nothing back, because this machine has {cores}.",
                 limits=_named(limits[limits > cores]),
                 cores=cores,
             )

@@ -18,10 +18,8 @@ from deadzone.report.sweep.trials import Source
 from deadzone.study.scales import level_name
 
 OUTLIERS = N_(
-    "{n} of {all:count} trials is an outlier; it stays in the data and counts for little in the "
-    "fit.",
-    "{n} of {all:count} trials are outliers; they stay in the data and count for little in the "
-    "fit.",
+    "{n} of {all:count} trials is an outlier; it stays in the data but counts little in the fit.",
+    "{n} of {all:count} trials are outliers; they stay in the data but count little in the fit.",
 )
 
 LEFT_OUT_TABLE = Layout(
@@ -37,9 +35,8 @@ LEFT_OUT_TABLE = Layout(
 )
 
 UNTRUSTED = N_(
-    "{n} attempt was disturbed from outside; it is kept, and analysed only for want of others.",
-    "{n:count} attempts were disturbed from outside; they are kept, and analysed only for want of "
-    "others.",
+    "{n} attempt was disturbed; it is kept, and analysed only if there is no other.",
+    "{n:count} attempts were disturbed; they are kept, and analysed only if there are no others.",
 )
 FAILED = N_(
     "{n} of {all:count} trials failed; it is kept, and left out of the fit.",

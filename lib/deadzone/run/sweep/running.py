@@ -131,7 +131,7 @@ def run_sweep(
             if isinstance(error, OtherWorkloadError):
                 kept = "Nothing more was measured."
             elif isinstance(error, UnsearchableError):
-                kept = "Mend it, then start a new run."
+                kept = "Fix it, then start a new run."
             elif isinstance(error, DeadzoneError):  # the cause comes first
                 error.args, kept = (*error.args, kept), ""
             progress.close(kept)

@@ -172,7 +172,7 @@ def _judged(ended: Exit, oom_kills: int | None, timeout_s: float) -> tuple[Statu
     if ended.exec_error:
         return "failed", f"the program did not start: {ended.exec_error}"
     if oom_kills:
-        return "oom_killed", "a process was killed for want of memory"
+        return "oom_killed", "a process was killed: out of memory"
     if ended.exit_code < 0:
         number = -ended.exit_code
         is_named = number in set(signal.Signals)

@@ -37,8 +37,7 @@ def _io_limiter(planned: PlannedTarget) -> IoLimiter | None:
         return None
     if planned.io_folder is None:
         raise StudyError(
-            "target.io_folder is missing: I/O limits are for one disk; name a folder that lies on "
-            "it."
+            "target.io_folder is missing: I/O limits are for one disk; name a folder on it."
         )
     return IoLimiter(planned.io_folder, limits)
 

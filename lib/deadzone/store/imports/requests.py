@@ -35,7 +35,7 @@ WRITER = (
 
 TRAPS_OF_JMETER = (
     "JMeter writes times in whole milliseconds, and those of samples that failed are among them.",
-    "Samples inside a transaction controller stand in its own row once more: rows do not add up.",
+    "Samples inside a transaction controller are repeated in its own row: rows do not add up.",
     CLOSED_LOOP.format(tool="JMeter"),
 )
 

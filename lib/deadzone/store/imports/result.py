@@ -188,7 +188,7 @@ PERCENTILES = {
 
 CLOSED_LOOP = (
     "{tool} waits for an answer before it sends the next request, so a server that stalls is asked "
-    "less often meanwhile (coordinated omission): the percentiles flatter it."
+    "less often during the stall (coordinated omission): the percentiles flatter it."
 )
 """Said of tools whose virtual users send one request after the other (Tene 2013, How NOT to Measure
 Latency)."""
@@ -317,7 +317,9 @@ def _plausible(row: Row, said: dict[str, None]) -> Row:
         impossible.append("achieved_rate")
     if impossible:
         what = ", ".join(f"{name} {row[name]:.10g}" for name in impossible)
-        said[f"Impossible beside the other figures of its run, and so missing: {what}."] = None
+        said[f"Counted as missing, because the other figures of the run rule it out: {what}."] = (
+            None
+        )
     return {name: None if name in impossible else value for name, value in row.items()}
 
 

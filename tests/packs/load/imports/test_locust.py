@@ -38,7 +38,7 @@ OLD = '"Method","Name","# requests","# failures","Median response time"\n"GET","
 @pytest.mark.parametrize(
     ("name", "text", "said"),
     [
-        ("locust.json", "[]", "standard output"),  # what --json-file writes
+        ("locust.json", "[]", "Redirect what"),  # what --json-file writes
         ("old_stats.csv", OLD, r"Locust 1\.0 or later, written with"),
     ],
 )

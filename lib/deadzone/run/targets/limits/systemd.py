@@ -58,7 +58,7 @@ class SystemdScope(CgroupV2):
         mount = v2_mount()
         if mount is None or not has_cpu_controller(mount):
             raise TargetError(
-                "systemd's limits are only used with cgroup v2, which this machine has not"
+                "systemd's limits are only used with cgroup v2, which this machine does not have"
             )
         answer = _run("systemctl", *self._manager, "show", "--property=Version")
         if answer.returncode != 0:
