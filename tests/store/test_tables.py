@@ -62,6 +62,10 @@ def test_a_level_that_reads_as_no_number_is_a_word(level, tmp_path, deadzone):
      ("t.txt", "Running 1s test @ u\n  9 requests in 1s, 1MB read\nRequests/sec: 9\n",
       "`deadzone import wrk"),
      ("t.json", '{"rows": [{"n": 1}, {"n": 2}], "by": "me"}', "looks like rows: `jq .rows"),
+     ("t.json", '{"id": 7, "details": {"tuning": {"runs": [{"n": 1}, {"n": 2}]}}}',
+      "Its details.tuning.runs looks like rows: `jq .details.tuning.runs"),
+     ("t.txt", "Table of ratio in %:\nlevel\tzstd\n1\t17.6\n2\t17.8\n",
+      "its first line is a title. Leave it out: `tail -n +2"),
      ("t.json", '{"n": 1, "seconds": 2}', "Where each file is a trial: `jq -c ."),
      ("t.json", '{"n": [[1], [2]]}', "`jq -c .")],
 )  # fmt: skip
@@ -77,6 +81,8 @@ def test_a_result_that_is_no_table_is_told_how_it_becomes_one(tmp_path, name, co
      ("trials.txt", None, "there is no such table. Did you mean `trials.csv`?"),
      ("t.txt", b"x", "a table is a file ending in .csv or .parquet or .xlsx"),
      ("t.txt", b"a b\nc d\nhello world\n", "or a text in columns"),
+     ("t.txt", b"Memory Duration Cost\n\n128 MB\n\n11.7 s\n\n$0.02\n",
+      "or a text in columns"),
      ("t.log", b"10:00:01 INFO started\n10:00:02 INFO started\n10:00:03 INFO ended\n",
       "or a text in columns"),
      ("t.xlsx", b"x", "cannot be read as xlsx"), ("t.csv", b"", "cannot be read as csv"),
@@ -95,7 +101,7 @@ def test_what_is_no_table_is_refused(tmp_path, name, content, words):
         (tmp_path / name).write_bytes(content)
     with pytest.raises(TableError) as refused:
         read_table(tmp_path / name)
-    assert words in str(refused.value)
+    assert words in str(refused.value) and "a result of" not in str(refused.value)
     assert "\n" not in str(refused.value)
 
 
@@ -133,7 +139,7 @@ def test_each_form_gives_the_same_table(tmp_path, name, text, encoding):
 def test_a_header_may_begin_with_the_mark_of_a_remark(tmp_path):
     path = tmp_path / "t.csv"
     path.write_text("# turbo off\n#n,ms\n512,138.5\n")
-    assert list(read_table(path)) == ["#n", "ms"] and len(read_table(path)) == 1
+    assert list(read_table(path)) == ["n", "ms"] and len(read_table(path)) == 1
 
 
 def test_other_kinds_of_files_give_it_too(tmp_path):

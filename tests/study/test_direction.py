@@ -11,7 +11,7 @@ from deadzone.study.direction import direction_of, known_goal
     "ns/op", "B/op", "allocs/op", "us_per_op", "cache_misses", "errors_per_s", "error_rate",
     "cache_hit_latency_ms", "recall_time (s)", "success_cost", "hit_memory_mb", "precision_bytes",
      "timeouts/s", "max_rss_bytes", "energy_joules",
-    "timeOfOneLCAOMinimize(s)", "cpu_cycles", "p99",
+    "timeOfOneLCAOMinimize(s)", "cpu_cycles", "p99", "Time/ms", "Latency p99/us",
 ])  # fmt: skip
 def test_less_of_a_time_or_of_anything_per_thing_is_better(name):
     assert known_goal(name) == "min"
@@ -22,7 +22,8 @@ def test_less_of_a_time_or_of_anything_per_thing_is_better(name):
     "throughput", "Mops", "GFLOPS", "kc_per_s", "Requests/sec", "ops/us", "it/s", "hit_rate",
     "achieved_rate", "speed_x", "tokens_per_joule", "req/s per core", "Memory bandwidth (MB/s)",
     "avg_ts", "throughput_p95", "Success %", "cache hit %", "tok/J", "NOPM", "ops/kWh", "MB/J",
-    "처리량", "평균 처리량", "Durchsatz", "parallel efficiency",
+    "처리량", "평균 처리량", "Durchsatz", "parallel efficiency", "S t/s", "S_PP t/s",
+    "RPS</br>Single",
 ])  # fmt: skip
 def test_more_per_time_is_better(name):
     assert known_goal(name) == "max"
@@ -44,7 +45,9 @@ def test_what_was_asked_comes_first_then_the_name_the_unit_and_the_cells():
 def test_the_same_rule_gives_the_printed_unit():
     assert response(60.3, "tok_s") == "60.3 tok/s"
     assert response(17.7, "t/s") == "17.7 t/s"
-    assert response(3.5, "build_s") == "3.50 s"
+    assert response(3.5, "build_s") == "3.50 s" and response(687, "Time/ms") == "687 ms"
+    assert response(2, "S t/s") == "2.00 t/s" and response(2, "Total tok/s") == "2.00 tok/s"
+    assert response(0.1, "Mean ms</br>Single") == "0.100"
     assert axis_label("t/s") == "t/s" and axis_label("scan_s") == "scan (s)"
     assert response(2730, "mean_tps") == "2,730 tps" and response(2, "steps") == "2.00"
     assert [response(2.07, name) for name in ("Time(s)", "Mean [s]")] == ["2.07 s", "2.07 s"]

@@ -71,6 +71,21 @@ def test_a_cell_may_be_rounded_and_have_a_spread(cell, value, unit):
     assert quantity.is_rounded == cell.startswith("~") != (quantity.spread is not None)
 
 
+@pytest.mark.parametrize(
+    ("level", "value", "remark"),
+    [("1,024", 1024, ""), ("10 000", 10000, ""), ("512 †", 512, "†"), ("QD=64", 64, "QD"),
+     ("Pool size = 8", 8, "Pool size"), ("t=1,000", 1000, "t")],
+)  # fmt: skip
+def test_a_level_may_have_marks_a_footnote_and_a_name(level, value, remark):
+    read = level_amount(level)
+    assert (read.value, read.unit, read.remark) == (value, "", remark)
+
+
+@pytest.mark.parametrize("word", ["No Pool", "inter=4 + intra=4", "a=1,b=2", "auto*", "1,2"])
+def test_what_is_no_level_with_a_number_is_a_word(word):
+    assert level_amount(word) is None
+
+
 def test_a_level_may_be_a_product_and_no_spread():
     assert level_amount("128 * 3").value == 384
     assert (read := level_amount("8 (default)")).value == 8 and read.remark == "default"

@@ -19,6 +19,13 @@ from deadzone.study.scales import level_name, scale_of
      (["250ms", "1s", "2 min"], "ratio", [0.25, 1, 120], []),
      (["1/8", "1/4", "1"], "ratio", [0.125, 0.25, 1], []), (["50%", "75%"], "ratio", [50, 75], []),
      (["10fps", "30fps"], "ratio", [10, 30], []),
+     (["128", "1 024", "4 096"], "ratio", [128, 1024, 4096], []),
+     (["1", "1,000", "10,000"], "ratio", [1, 1000, 10000], []),
+     (["1,000", "2,500"], "ratio", [1000, 2500], []),
+     (["2,128", "4,256"], "words", [], ["2,128", "4,256"]),
+     (["256", "512 †"], "ratio", [256, 512], []), (["QD=1", "QD=4"], "ratio", [1, 4], []),
+     (["a=1", "a=2", "b=2"], "words", [], ["a=1", "a=2", "b=2"]),
+     (["No Pool", "Pool size=1", "Pool size=10"], "ratio", [1, 10], ["No Pool"]),
      (["1s", "2MB", "3fps"], "words", [], ["1s", "2MB", "3fps"])],
 )  # fmt: skip
 def test_the_levels_say_their_scale(levels, kind, positions, apart):

@@ -6,9 +6,10 @@ A wide table has one response in several columns, a column a repeat (`run 1`,
 
 import json
 import re
+import shlex
 import sys
 import tempfile
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Mapping
 from fnmatch import fnmatchcase
 from itertools import pairwise
 from pathlib import Path
@@ -41,8 +42,11 @@ STANDARD_INPUT = Path("-")
 BEGINNINGS = {b"PAR1": ".parquet", b"ARROW1": ".feather", b"[": ".json", b"{": ".jsonl"}
 """How the files begin that are no text with a header."""
 
-EMPHASIS = re.compile(r"\A\s*(?:\*\*|\*|__)([^*_]+?)(?:\*\*|\*|__)\s*\Z")
+EMPHASIS = re.compile(r"\A\s*(\*{1,3}|__|`)\s*([^*_`]+?)\s*\1\s*\Z")
 """Markdown's marks around the text of a cell."""
+
+HASH = re.compile(r"^#\s*(?=\w)")
+"""Before the first name, where the head line is a remark: `# threads tps`."""
 
 BLANKS = re.compile(r"\A\s+|\s+\Z")
 """Around the text of a cell."""
@@ -88,6 +92,8 @@ def read_table(path: Path) -> pd.DataFrame:
     is_missing = path.suffix and not path.exists()
     if not (is_table(path) or is_missing or is_drawn(path)):
         hint = _recognised(path) if path.suffix else f" If it is a run: `deadzone report {path}`."
+        if not hint and is_in_columns(path, above=1):
+            raise TableError(f"{path}: its first line is a title. {_leave_out(path)}")
         if hint or not is_in_columns(path):
             kinds = f"{' or '.join(READABLE)}, or a text in columns"
             raise TableError(f"{path}: a table is a file ending in {kinds}.{hint}")
@@ -127,30 +133,29 @@ def _check_head_line(table: pd.DataFrame, path: Path) -> None:
     it."""
     first, *others = map(str, table.columns)
     if others and all(name.startswith("Unnamed: ") for name in others):
-        raise TableError(
-            f"{path}: its first line is a title, {first!r}, and no head line. Leave it out: "
-            f"{_without_first_line(path)}, in a sheet by deleting its row."
-        )
-    numbers = numeric_names(table.columns)
-    texts = table.columns.drop(numbers)
-    is_a_row = not _rise(numbers) or any(table[name].eq(name).any() for name in texts)
+        raise TableError(f"{path}: its first line is a title, {first!r}. {_leave_out(path)}")
+    numbers = {
+        name: float(number[1]) for name in table.columns if (number := NUMERIC.fullmatch(str(name)))
+    }
+    texts = table.columns.drop([*numbers])
+    rise = all(low < high for low, high in pairwise(numbers.values()))
+    is_a_row = not rise or any(table[name].eq(name).any() for name in texts)
     if numbers and (is_a_row or (len(numbers) < FEWEST_LEVELS and texts.empty)):
         names = ",".join(f"column{i}" for i in range(1, table.shape[1] + 1))
         raise TableError(
             f"{path}: its first line has numbers, so it is no head line. Put names before it: "
-            f"`(echo {names}; {_from(path, 0)}) | deadzone fit - ...`."
+            f"`(echo {names}; {_from(path, 0)}) > table.csv`."
         )
 
 
 def _from(path: Path, place: int) -> str:
     """What prints a file from a line on, by its place among those that are read."""
-    line = line_of(path, place)
-    return f"tail -n +{line} {path.name}" if line > 1 else f"cat {path.name}"
+    return f"tail -n +{line_of(path, place)} {shlex.quote(str(path))}"
 
 
-def _without_first_line(path: Path, lines: int = 1) -> str:
-    """What to type so that a table is read without its first lines."""
-    return f"`{_from(path, lines)} | deadzone fit - ...`"
+def _leave_out(path: Path, lines: int = 1) -> str:
+    """What to type so that a table is there without its first lines."""
+    return f"Leave it out: `{_from(path, lines)} > table.csv`, in a sheet by deleting its rows."
 
 
 def check_no_title(table: pd.DataFrame, path: Path, columns: Collection[str]) -> None:
@@ -159,14 +164,9 @@ def check_no_title(table: pd.DataFrame, path: Path, columns: Collection[str]) ->
     for i, cells in enumerate(table[texts_of(table)].head(ROWS_LOOKED_AT).to_numpy(), 1):
         if {*columns} <= {*map(str, cells)}:
             raise TableError(
-                f"{path}: data row {i} is the head line, so what is above it is a title. Leave it "
-                f"out: {_without_first_line(path, i)}, in a sheet by deleting its rows."
+                f"{path}: data row {i} is the head line, so what is above it is a title. "
+                f"{_leave_out(path, i)}"
             )
-
-
-def numeric_names(columns: Iterable[Any]) -> list[Any]:
-    """The names of columns that are numbers."""
-    return [name for name in columns if NUMERIC.fullmatch(str(name))]
 
 
 def levels_in(columns: Collection[object]) -> list[str]:
@@ -175,12 +175,6 @@ def levels_in(columns: Collection[object]) -> list[str]:
     amounts = {name: one.value for name in map(str, columns) if (one := level_amount(name))}
     rise = all(low < high for low, high in pairwise(amounts.values()))
     return [*amounts] if rise and len(amounts) >= max(len(columns) - 1, FEWEST_LEVELS) else []
-
-
-def _rise(names: Iterable[object]) -> bool:
-    """Whether names that are numbers stand in rising order."""
-    levels = [float(number[1]) for name in names if (number := NUMERIC.fullmatch(str(name)))]
-    return all(low < high for low, high in pairwise(levels))
 
 
 def _read_standard_input() -> pd.DataFrame:
@@ -193,8 +187,8 @@ def _read_standard_input() -> pd.DataFrame:
         try:
             return read_table(Path(file.name))
         except TableError as error:
-            said = str(error).replace(file.name, "standard input")
-            raise TableError(said.replace(Path(file.name).name, "-")) from error
+            said = str(error).replace(f"{file.name}:", "standard input:", 1)
+            raise TableError(said.replace(file.name, "-")) from error
 
 
 def _read(path: Path) -> pd.DataFrame:
@@ -242,8 +236,8 @@ def _read_csv(path: Path) -> pd.DataFrame:
         how["index_col"] = False  # each row ends in a mark that the first line does not have
         if table.iloc[:, -1].notna().any():
             raise ValueError(
-                "its rows have more cells than its first line; a title above the head line is left "
-                f"out by {_without_first_line(path)}"
+                "its rows have more cells than its first line, which may be a title. "
+                f"{_leave_out(path)[:-1]}"
             )
         table = pd.read_csv(path, **how)
     if table.columns[0] == "#" and table.iloc[:, -1].isna().all():  # `# threads rps`
@@ -256,12 +250,10 @@ def _read_csv(path: Path) -> pd.DataFrame:
     ]
     table = table.drop(columns=unnamed)
     for name in texts_of(table):
-        plain = table[name].replace([EMPHASIS, BLANKS], [r"\1", ""], regex=True)
+        plain = table[name].replace([EMPHASIS, BLANKS], [r"\2", ""], regex=True)
         if not plain.equals(table[name]):
             table[name] = as_numbers(plain)
-    return table.rename(
-        columns=lambda name: EMPHASIS.sub(r"\1", str(name).strip().removeprefix("# "))
-    )
+    return table.rename(columns=lambda name: EMPHASIS.sub(r"\2", HASH.sub("", str(name).strip())))
 
 
 def _with_words(table: pd.DataFrame, path: Path, how: Mapping[str, Any]) -> pd.DataFrame:

@@ -17,6 +17,9 @@ TEXTS = (".txt", ".dat", ".out", ".log")
 
 SEPARATORS = ",;\t|"
 
+BLANKS = (r"\s+", r"\s{2,}")
+"""Between cells, of which those of `Score error` have one inside."""
+
 LOOKED_AT = 65536
 """Bytes of a file by which its form is known."""
 
@@ -45,7 +48,8 @@ def form_of(path: Path) -> tuple[dict[str, Any], int]:
     cells = [cell.strip() for line in lines[1:] for cell in _cells(line, separator)]
     comma = separator != "," and any(DECIMAL_COMMA.fullmatch(cell) for cell in cells)
     columns = len(_cells(lines[0], separator)) if lines else 0
-    return {**how, "sep": separator or r"\s+", "decimal": "," if comma else "."}, columns
+    engine = "python" if separator == BLANKS[-1] else "c"
+    return {**how, "sep": separator, "engine": engine, "decimal": "," if comma else "."}, columns
 
 
 def _read_of(lines: list[str], skipped: Collection[int]) -> list[str]:
@@ -86,11 +90,12 @@ def is_drawn(path: Path) -> bool:
     return bool(_block(lines, _rules(lines)))
 
 
-def is_in_columns(path: Path) -> bool:
+def is_in_columns(path: Path, above: int = 0) -> bool:
     """Whether a text of another ending has as many cells in each line, of which the first has no
-    number and the others have one in some column."""
+    number and the others have one in some column. above: lines of a title."""
     lines = _lines_of_text(path)
-    rows = _read_of(lines, range(_remarks(lines)))[:ROWS_LOOKED_AT]
+    skipped = {*range(_remarks(lines)), *_rules(lines)}
+    rows = _read_of(lines, skipped)[above:ROWS_LOOKED_AT]
     separator = _separator(rows)
     cells = ([cell.strip() for cell in _cells(row, separator)] for row in rows)
     head, *trials = [[*map(read_quantity, row)] for row in cells] or [[]]
@@ -130,9 +135,9 @@ def _remarks(lines: list[str]) -> int:
     return first - 1 if is_data else first
 
 
-def _separator(lines: list[str]) -> str | None:
-    """The mark that gives every line as many cells as the first, most of them; a comma where none
-    does and there are no blanks that do."""
+def _separator(lines: list[str]) -> str:
+    """The mark that gives every line as many cells as the first, most of them; else the blanks that
+    do, or a comma."""
     widths = {
         mark: len(_cells(lines[0], mark)) if lines else 0
         for mark in SEPARATORS
@@ -142,15 +147,18 @@ def _separator(lines: list[str]) -> str | None:
     if widths.get(best, 0) > 1:
         return best
     in_first = [mark for mark in SEPARATORS if lines and mark in lines[0]]
-    counts = {len(line.split()) for line in lines}
-    if not in_first and len(counts) == 1 and counts != {1}:
-        return None
+    for blanks in () if in_first else BLANKS:
+        counts = {len(_cells(line, blanks)) for line in lines}
+        if len(counts) == 1 and counts != {1}:
+            return blanks
     return in_first[0] if in_first else ","
 
 
-def _cells(line: str, mark: str | None) -> list[str]:
+def _cells(line: str, mark: str) -> list[str]:
     """The cells of a line; where it has quotes that do not end, what is between the marks."""
+    if mark in BLANKS:
+        return re.split(mark, line.strip())
     try:
-        return line.split() if mark is None else next(csv.reader([line], delimiter=mark), [])
+        return next(csv.reader([line], delimiter=mark), [])
     except csv.Error:
         return line.split(mark)

@@ -143,8 +143,9 @@ def known_goal(text: str) -> Goal | None:
 
 
 def _parted(name: str) -> str:
-    """A name with a line where a capital begins a word."""
-    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name.replace("kWh", "kwh"))
+    """A name with a line where a capital begins a word, and without HTML's line breaks."""
+    plain = re.sub(r"</?br\s*/?>", " ", name).replace("kWh", "kwh")
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", plain)
 
 
 def words_of(name: str) -> list[str]:
@@ -165,7 +166,9 @@ def kind_of(text: str) -> Kind:
     if not named or not below:
         return own
     if below[0] in TIME_UNITS | {"min", "mins", "h", "day"}:
-        return "" if own == "time" else "cost" if words & SPENT else "rate"
+        if _of_words(named[-1:]) == "time":  # `Time/ms` is one in ms
+            return "" if named[-1] in TIME_UNITS else "time"
+        return "cost" if words & SPENT else "rate"
     if below[0] in RESOURCES:
         return "gain" if words & COUNTED and own in ("", "cost") else own
     return "per thing"
@@ -198,7 +201,11 @@ def _of_words(named: list[str]) -> Kind:
 def rate_unit(name: str) -> str:
     """The unit in the name of a rate, as it is written: `tok/s` of `tok_s` and of `tok/s`, `tps` of
     `mean_tps`; empty where the name has none."""
-    if written := re.match(r"[A-Za-z]+/[A-Za-z]+(?![^ ])", name):
+    kind = kind_of(name)
+    if kind == "time" and (unit := name.rpartition("/")[2]) in SECONDS:
+        return unit
+    find = re.search if kind == "rate" else re.match
+    if written := find(r"(?<![^ ])[A-Za-z]+/[A-Za-z]+(?![^ ])", name):
         return written[0]
     if PRINTED.fullmatch((last := re.split(r"[ _]", name)[-1]).lower()):
         return last

@@ -1,5 +1,5 @@
 """Numbers with units as tools print them and people write them, in whatever language: `12.5 ms`,
-`10m43s`, `28,893.18`, `64KiB`, `~90 secs`, `133.43 ± 6.51`, `20 MB in 1 s`.
+`10m43s`, `28,893.18`, `2 673`, `64KiB`, `~90 secs`, `$0.02`, `133.43 ± 6.51`, `20 MB in 1 s`.
 
 KiB, MiB and GiB are multiples of 1024, kB, MB and GB of 1000 (IEC 80000-13). A letter alone (64k)
 is refused as a size: dd takes it for 1024 and others for 1000.
@@ -42,6 +42,12 @@ SECONDS = {
 PRINTED_SECONDS = {**SECONDS, "m": 60.0}
 """The same where a time is certain to stand, as in what programs print."""
 
+MULTIPLES = {"": 1.0, "k": 1e3, "K": 1e3, "M": 1e6, "G": 1e9}
+"""Letters alone, of a count: of 8.1k requests."""
+
+MULTIPLE_RATE = re.compile(r"([kKMG]?)(.*/.*)")
+"""The unit of a rate behind such a letter: `M/s`, `kops/s`."""
+
 FAMILIES: tuple[tuple[str, Mapping[str, float]], ...] = (
     ("bytes", UNITS),
     ("s", SECONDS),
@@ -58,14 +64,21 @@ PARTS = re.compile(r"(?:(\d+)\s*h\s*)?(?:(\d+)\s*m(?:in)?\s*)?(?:(\d+(?:[.,]\d+)
 
 LONE_THOUSANDS = re.compile(r"[-+]?[1-9]\d{0,2},\d{3}")
 
-NUMBER = r"[-+]?(?:\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+[.,]\d+|\d+\.?|\.\d+)(?:[eE][-+]?\d+)?"
-WITH_UNIT = re.compile(rf"({NUMBER})\s*([A-Za-zµμ%]+(?:/[A-Za-z]+)?)?")
+IN_THOUSANDS = r"\d{1,3}(?:(?:,\d{3})+|(?:[ '\u00a0\u202f]\d{3})+)"
+"""Whole numbers with a mark between their thousands."""
+
+NUMBER = rf"[-+]?(?:{IN_THOUSANDS}(?:[.,]\d+)?|\d+[.,]\d+|\d+\.?|\.\d+)(?:[eE][-+]?\d+)?"
+WITH_UNIT = re.compile(rf"([$€£]?)\s*({NUMBER})\s*([A-Za-zµμ%×]+(?:/[A-Za-z]+)?)?")
 SPREAD = re.compile(rf"\s*\(?\s*(?:±|\+/?-)\s*({NUMBER})\s*(%|[A-Za-zµμ/]*)\s*\)?")
 
-REMARK = re.compile(r"\s*\((?!\s*(?:±|\+/?-))([^()]*)\)$")
+REMARK = re.compile(r"\s*(?:\((?!\s*(?:±|\+/?-))([^()]*)\)|([*†‡§¶‖]+))$")
+"""Behind a number: in brackets, or the mark of a footnote."""
 
-AMOUNT = re.compile(r"([-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?)\s*([A-Za-zµμ%]*)")
-"""A level with a unit; a comma may stand between two numbers there."""
+AMOUNT = re.compile(
+    r"(?:([^\W\d][^=]*?)\s*=\s*)?"
+    rf"([-+]?(?:{IN_THOUSANDS}|\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?)\s*([A-Za-zµμ%]*)"
+)
+"""A level with a unit, and with a name before it: `QD=8`."""
 
 RATIO = re.compile(r"([-+]?\d+)\s*/\s*(\d*[1-9]\d*)")
 PRODUCT = re.compile(r"\d+(?:\s*[*x×]\s*\d+)+")
@@ -81,8 +94,8 @@ RATE = re.compile(r"(.+?)\s+(?:in|per)\s+(\d{1,9}(?:\.\d{1,9})?)\s*([a-z]+)")
 @dataclass(frozen=True)
 class Quantity:
     """A number with the unit that it is written with. is_rounded: written with `~`. spread:
-    what stands behind `±`, as a share of the value; None without. remark: words in brackets behind
-    it, `102% (superlinear)`."""
+    what stands behind `±`, as a share of the value; None without. remark: words in brackets or
+    the mark of a footnote behind it, `102% (superlinear)`, or the name before it, `QD=8`."""
 
     value: float
     unit: str = ""
@@ -94,7 +107,7 @@ class Quantity:
 def read_quantity(text: str) -> Quantity | None:
     """The number in a cell, with its unit; None where there is none."""
     if (found := REMARK.search(text)) and (read := read_quantity(text[: found.start()])):
-        return replace(read, remark=found[1])
+        return replace(read, remark=found[1] or found[2])
     if (seconds := on_clock(text)) is not None:
         return Quantity(seconds, "s")
     if re.search("h.*[ms]|m.*s", text) and (parts := PARTS.fullmatch(text)):
@@ -106,29 +119,36 @@ def read_quantity(text: str) -> Quantity | None:
     spread, behind = None, exact[amount.end() :]
     if behind and not (spread := SPREAD.fullmatch(behind)):
         return None
-    value, of_spread, share = float(plain(amount[1])), "", None
+    currency, number, unit = amount.groups(default="")
+    value, share = float(plain(number)), None
     if spread:
-        of_spread = spread[2].removeprefix("%")
+        unit = unit or spread[2].removeprefix("%")
         share = float(plain(spread[1])) / (100 if spread[2] == "%" else abs(value) or 1.0)
-    return Quantity(value, amount[2] or of_spread, exact != text, share)
+    return Quantity(value, unit.replace("×", "x") or currency, exact != text, share)
 
 
 def level_amount(text: str) -> Quantity | None:
-    """The amount that a level is: 64KiB, 1/8, 128 * 3, 8 (default); None where it is a word."""
+    """The amount that a level is: 64KiB, 1,024, 1/8, 128 * 3, 8 (default), QD=8; None where it is a
+    word."""
     if (found := REMARK.search(text)) and (read := level_amount(text[: found.start()])):
-        return replace(read, remark=found[1])
+        return replace(read, remark=found[1] or found[2])
     if share := RATIO.fullmatch(text):
         return Quantity(float(Fraction(int(share[1]), int(share[2]))))
     if PRODUCT.fullmatch(text):
         return Quantity(float(math.prod(map(int, re.findall(r"\d+", text)))))
-    match = AMOUNT.fullmatch(text)
-    return Quantity(float(match[1]), match[2]) if match else None
+    if not (match := AMOUNT.fullmatch(text)):
+        return None
+    return Quantity(float(plain(match[2])), match[3], remark=match[1] or "")
 
 
 def family_of(units: Iterable[str]) -> tuple[str, Mapping[str, float]] | None:
     """The unit that some units are converted to, and how many of it each of its family is; None
     where they do not go together."""
     written = set(units)
+    letters = {unit: match for unit in written if (match := MULTIPLE_RATE.fullmatch(unit))}
+    rates = {match[2] for match in letters.values()}
+    if letters.keys() == written and len(rates) == 1:
+        return rates.pop(), {unit: MULTIPLES[match[1]] for unit, match in letters.items()}
     return next((family for family in FAMILIES if written and written <= set(family[1])), None)
 
 

@@ -13,7 +13,13 @@ from typing import Any
 import pandas as pd
 
 from deadzone.language.messages import Message, _, ngettext
-from deadzone.study.quantity import PRINTED_SECONDS, Quantity, family_of, read_quantity
+from deadzone.study.quantity import (
+    MULTIPLES,
+    PRINTED_SECONDS,
+    Quantity,
+    family_of,
+    read_quantity,
+)
 from deadzone.study.scales import MISSING, level_name
 
 READ_AS = "deadzone_cells"
@@ -27,9 +33,6 @@ UNITS = "deadzone_units"
 
 LEFT_OUT = "deadzone_left_out"
 """Of a frame's attributes: what was said when columns and rows of it were left out."""
-
-MULTIPLES = {"": 1.0, "k": 1e3, "K": 1e3, "M": 1e6, "G": 1e9}
-"""Letters alone, of a count: of 8.1k requests."""
 
 NO_VALUE = {"n/a", "na", "-", "--", "—", "?"}
 
@@ -122,7 +125,7 @@ def _said(
             response=repr(response),
         )
     if any(own.remark for own in read.values()):
-        yield _("Remarks in brackets in {response} are left out.", response=repr(response))
+        yield _("Remarks behind numbers in {response} are left out.", response=repr(response))
     if any(own.is_rounded for own in read.values()):
         yield _("Cells of {response} with ~ are rounded by hand.", response=repr(response))
     if n := int(status.notna().sum()):

@@ -7,6 +7,7 @@ else is words (the scales of measurement of Stevens 1946, Science 103, 677-680; 
 """
 
 import math
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -53,6 +54,8 @@ SMALL_STEPS = 3
 
 FEWEST_LEVELS = 3
 """Two levels are one step: it has a slope but no phases."""
+
+IN_THOUSANDS = re.compile(r"\d[ ,]\d{3}")
 
 LETTERS = {"": 0, "K": 1, "k": 1, "M": 2, "G": 3, "T": 4}
 """Powers of a thousand, or of 1024, that a letter alone stands for."""
@@ -196,6 +199,9 @@ def _numbers(names: list[str], k: int | None) -> tuple[dict[str, float], str]:
     read = {
         name: amount for name in names if name not in SPECIAL and (amount := level_amount(name))
     }
+    marked = [name for name in read if IN_THOUSANDS.search(name)]
+    if len(marked) == len(read) and not any(name.endswith("000") for name in marked):
+        return {}, ""  # 2,128 and 4,256 are pairs
     positions, unit = _in_one_unit(read, k)
     count = Counter(positions.values())
     return {

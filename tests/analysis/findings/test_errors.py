@@ -36,6 +36,8 @@ def test_levels_at_which_most_requests_failed_are_barred_and_named(tmp_path, dea
         lambda n: {"error_rate": np.where(n >= 6, 0.3, 0.0)},
         lambda n: {"failed %": np.where(n >= 6, 30.0, 0.5)},
         lambda n: {"connect_failed_percent": np.where(n >= 6, 6.0, 0.0)},
+        lambda n: {"Timeout Rate": np.where(n >= 6, "11.8%", "1.4%")},
+        lambda n: {"Timeouts": np.where(n >= 6, "1,106", "0"), "succeeded_ops": 10_000},
         lambda n: {"timeouts": np.where(n >= 6, 2000, 0), "succeeded_ops": 10_000},
         lambda n: {"failed": np.where(n >= 6, 4286, 0), "complete": 10_000},
         lambda n: {"failed": np.where(n >= 6, 50, 0), "passed": 640},

@@ -29,6 +29,7 @@ from deadzone.analysis.phases.best_set import replicates_to_tell
 from deadzone.analysis.trial_columns import counted, is_untrusted, marked
 from deadzone.store.table import FOREIGN_PROCESSES, OTHER_WORKLOAD
 from deadzone.study.direction import words_of
+from deadzone.study.response_cells import unit_in, with_numbers
 
 ALLOWED = 0.05
 """A setting at which one trial in twenty fails is not a setting to recommend."""
@@ -273,7 +274,7 @@ SHARES = dict.fromkeys(("share", "fraction", "ratio", "rate"), 1.0) | dict.fromk
 NOT_FAILURES = (
     "std", "stderr", "standard", "mean", "relative", "bar", "margin", "lines", "log", "max",
     "limit", "allowed", "s", "ms", "us", "ns", "seconds", "bytes", "training", "test", "validation",
-    "rms", "absolute", "squared", "estimate",
+    "rms", "absolute", "squared", "estimate", "score",
 )  # fmt: skip
 """Words beside `error` of columns that hold how exact a figure is, how long something took, or what
 is allowed."""
@@ -299,13 +300,16 @@ def errors_by_level(seen: Experiment) -> Iterator[Finding]:
     rows = seen.ended
     for name in map(str, rows.columns):
         words = words_of(name)
-        counts = set(FAILED) & set(words) and not set(NOT_FAILURES) & set(words)
+        whole = next((SHARES[word] for word in words if word in SHARES), None)
+        named = set(FAILED) & set(words) or ("timeout" in words and whole)
+        counts = named and not set(NOT_FAILURES) & set(words)
         if name in (seen.knob, seen.response, *seen.by) or not (name in seen.failures or counts):
             continue
-        failed = numbers(rows, name)
+        read = with_numbers(rows, name)
+        failed = numbers(read, name)
         if not np.nansum(failed):
             continue
-        whole = next((SHARES[word] for word in words if word in SHARES), None)
+        whole = 100.0 if unit_in(read, name) == "%" else whole
         if whole is None and np.nanmax(failed) <= 1 and np.any(failed % 1 > 0):
             whole = 1.0
         if whole is not None:

@@ -49,6 +49,9 @@ asked, for it may be a buffer."""
 ARITHMETIC = {"flops", "gflops", "mflops", "tflops", "kflops", "pflops"}
 
 LATENCIES = {"latency", "lat", "ttft", "tpot", "itl", "rtt", "latenz", "지연", "지연시간"}
+OF_REQUESTS = {"mean", "avg", "average", "median"}
+"""Words of a time that is one of requests."""
+
 LONGER = 1.5
 
 LOADS = {"rps", "qps", "tps"}
@@ -96,6 +99,9 @@ PARALLEL = {
 }  # fmt: skip
 
 CALLERS = {"clients", "client", "connections", "conns", "users", "vus", "concurrency"}
+
+AT_ONCE = CALLERS | {"concurrent", "n", "number", "queue", "depth", "iodepth", "qd"}
+"""Words of a knob of which each more asks for more at once."""
 
 OF_EACH = PARALLEL | CALLERS | {"thread", "worker", "parallelism", "parallel", "limit"}
 """Words for what may bring its own work, each of them."""
@@ -171,7 +177,7 @@ def _how(seen: Experiment) -> str:
     if (named & SETTING and not is_factor) or any(word.startswith("max") for word in words):
         if named & THINGS and _in_proportion(seen):
             return "asked_grows"
-        if named <= CALLERS | {"n", "number", "concurrent"} and _waits_longer(seen):
+        if named <= AT_ONCE and _waits_longer(seen):
             return "asked_calls"
         is_own = named & OF_EACH and seen.kind == "time" and _in_proportion(seen, 2)
         return "asked_grows" if is_own else ""
@@ -231,7 +237,8 @@ def _capacity(seen: Experiment) -> dict[str, Any]:
 def _waits_longer(seen: Experiment) -> bool:
     """Whether the response is a latency, least at the first level and LONGER at the last."""
     words = set(words_of(seen.response))
-    if seen.goal != "min" or not (words & LATENCIES or any(map(PERCENTILE.fullmatch, words))):
+    is_latency = words & LATENCIES or (seen.is_time and words & OF_REQUESTS)
+    if seen.goal != "min" or not (is_latency or any(map(PERCENTILE.fullmatch, words))):
         return False
     value = typical(seen, seen.sound, numbers(seen.sound, seen.response))
     return bool(value[0] <= np.nanmin(value) and value[-1] >= LONGER * value[0])

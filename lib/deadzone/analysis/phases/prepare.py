@@ -266,7 +266,7 @@ def _numbers(column: pd.Series) -> pd.Series:
         if len(words) == 1 and words.index[0] == column.index[0]:
             raise PhaseError(
                 f"{words.iloc[0]!r}, the first cell of {column.name!r}, is no number. If that line "
-                "holds units, leave it out: `sed 2d FILE | deadzone fit - ...`."
+                "holds units, leave it out: `sed 2d FILE > table.csv`."
             )
         many = "value is no number" if len(words) == 1 else "values are not numbers"
         raise PhaseError(

@@ -47,6 +47,9 @@ FORMS = [
 
 ELAPSED = {"time elapsed": "wall_s", "user": "user_s", "sys": "sys_s"}
 COMMAND = re.compile(r"Performance counter stats for '?(.*?)'?(?: \(\d+ runs\))?:\s*")
+PRINTED = re.compile(r"(?m)^\s*Performance counter stats|seconds time elapsed")
+"""Around counters that perf prints; without it any number before a word would be one."""
+
 REFUSED = {
     r'"interval"\s*:|^#\s+time\s+counts': "holds intervals (perf stat -I); write it without -I.",
     r'^\{"(?:cpu|socket|die|core|node|thread|cache|cluster)"\s*:|^(?:CPU\d+|S\d+(?:-[DC]\d+)*)\b':
@@ -64,9 +67,10 @@ def read_perf(path: Path) -> Results:
         if re.search(pattern, text, re.MULTILINE):
             raise FormatError(f"{path}: {what}")
     runs: list[tuple[str, Row]] = []
+    forms = FORMS if PRINTED.search(text) else FORMS[:-1]
     for number, line in enumerate(text.splitlines(), 1):
         begins = COMMAND.fullmatch(line)
-        match = next((match for form in FORMS if (match := form.fullmatch(line))), None)
+        match = next((match for form in forms if (match := form.fullmatch(line))), None)
         counter = {"command": begins[1]} if begins else match and _counter(match, path)
         if counter and (begins or not runs or counter.keys() & runs[-1][1].keys()):
             runs.append((f"line {number}", {}))

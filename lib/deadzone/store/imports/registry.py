@@ -6,9 +6,11 @@ A program of a known format may also be read in a trial: what it printed, as res
 
 import json
 import tempfile
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 from statistics import median
+from typing import Any
 
 from deadzone import packs
 from deadzone.errors import FormatError, check_known
@@ -65,10 +67,19 @@ def recognised(path: Path) -> str:
     if tool := format_of(path):
         return f" It is a result of {tool}: `deadzone import {tool} {path} -o table.csv`."
     with suppress(ValueError, RecursionError, AttributeError):
-        for name, value in json.loads(path.read_bytes()).items():
-            if isinstance(value, list) and value and isinstance(value[0], dict):
-                return f" Its {name} looks like rows: `jq .{name} {path} | deadzone fit - ...`."
+        if rows := _rows_in(json.loads(path.read_bytes())):
+            return f" Its {rows} looks like rows: `jq .{rows} {path} | deadzone fit - ...`."
         return f" Where each file is a trial: `jq -c . {path.parent}/*.json | deadzone fit - ...`."
+    return ""
+
+
+def _rows_in(document: Mapping[str, Any]) -> str:
+    """Where the first list of records in a document stands, `details.runs`; empty without one."""
+    for name, value in document.items():
+        if isinstance(value, list) and value and isinstance(value[0], dict):
+            return name
+        if isinstance(value, dict) and (rows := _rows_in(value)):
+            return f"{name}.{rows}"
     return ""
 
 

@@ -1,0 +1,111 @@
+"""Tables as they stand in READMEs, issues and manuals: each for a kind of writing."""
+
+import pytest
+
+ECHO = """\
+| Connections | RPS | Timeouts | Timeout Rate | p50 Latency |
+|-------------|-----|----------|--------------|-------------|
+| 500 | 539 | 462 | 1.4% | 871ms |
+| **600** | **555** | 1,106 | **3.3%** | **991ms** |
+| 750 | 569 | 4,051 | 11.8% | 1.17s |
+| 1000 | 520 | 13,905 | 44% | 1.39s |
+"""
+
+BATCHED = """\
+|   PP |  TG |  B |  T_TG s |  S t/s |
+|------|-----|----|---------|--------|
+|  128 | 128 |  1 |   1.935 | 124.42 |
+|  128 | 128 |  2 |   2.650 | 179.64 |
+|  128 | 128 |  4 |   4.122 | 225.62 |
+|  128 | 128 |  8 |   7.901 | 234.16 |
+|  128 | 128 | 16 |   8.977 | 381.61 |
+|  128 | 128 | 32 |   9.233 | 629.59 |
+"""
+
+DEPTH = """\
+| Queue Depth | IOPS     | Latency (us) |
+|-------------|----------|--------------|
+| QD=1        | ~46,500  | 20.7         |
+| QD=4        | ~101,000 | 29.28        |
+| QD=32       | ~108,000 | 155.56       |
+| QD=256      | ~106,000 | 1200.89      |
+"""
+
+LOADER = """\
+| batch_size | time / epoch | ours 3.13t   | items / s   |
+| ---------- | ------------ | ------------ | ----------- |
+| 1          | 107 µs       | **7 473 k**  | 38 M/s      |
+| 32         | 14.6 µs      | **23 776 k** | 281 M/s     |
+| 512        | 6.2 µs       | **28 098 k** | 661 M/s     |
+| 4 096      | 4.1 µs       | **31 369 k** | **1.0 G/s** |
+"""
+
+CLIENTS = """\
+| Connections | RPS</br>Single | Mean ms</br>Single |
+|-------------|---------------:|-------------------:|
+| 1           |     ***9545*** |                0,1 |
+| 50          |    ***60532*** |               0,82 |
+| 200         |          60560 |               3,29 |
+| 1000        |    ***41475*** |              24,06 |
+"""
+
+SCALING = """\
+| Threads    | Time/ms | scalability(based on num_thread=1)|
+| -------- | ------- | --------------|
+| 1 | 35338  | - |
+| 8 | 4657.5 | 94.84%|
+| 32 | 1138.6  | 96.99%
+| 64 | 697.85 | 79.12%|
+"""
+
+MEMORY = """\
+| Memory | Duration | Cost |
+|---|---|---|
+| 128 MB | 11.722 s | $0.044628 |
+| 256 MB | 6.678 s | $0.028035 |
+| 512 MB | 3.194 s | $0.026830 |
+| 1024 MB | 1.465 s | $0.014638 |
+"""
+
+JMH = """\
+Benchmark                      (threads)  Mode  Samples         Score   Score error  Units
+c.Latency.timeLatency                N/A  avgt       10     42329.610       359.256  ns/op
+c.Throughput.timeThroughput            1  avgt       10      5933.870        47.012  ns/op
+c.Throughput.timeThroughput            2  avgt       10      3968.874        94.048  ns/op
+c.Throughput.timeThroughput            4  avgt       10      1795.688        61.565  ns/op
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "knob", "response", "words"),
+    [("t.md", ECHO, "Connections", "RPS", "Timeout Rate is up to 44 % at Connections 750, 1000"),
+     ("t.md", BATCHED, "B", "S t/s", "More S t/s is better, by its name."),
+     ("t.md", BATCHED, "B", "S t/s", "Set B 32: 6"),
+     ("t.md", DEPTH, "Queue Depth", "IOPS", "Set Queue Depth QD=32"),
+     ("t.md", DEPTH, "Queue Depth", "Latency (us)", "Each of Queue Depth asks for more"),
+     ("t.md", LOADER, "batch_size", "items / s", "Set batch size 4 096: 1,0"),
+     ("t.md", LOADER, "batch_size", "time / epoch", "Set batch size 4 096: 4."),
+     ("t.md", CLIENTS, "Connections", "RPS</br>Single", "More RPS</br>Single is better"),
+     ("t.md", CLIENTS, "Connections", "Mean ms</br>Single", "Each of Connections asks for more"),
+     ("t.md", SCALING, "Threads", "Time/ms", "Set Threads 64: 6"),
+     ("t.md", MEMORY, "Memory", "Cost", "Set Memory 1024 MB: 0.014"),
+     ("t.txt", JMH, "(threads)", "Score", "Set (threads) 4")],
+)  # fmt: skip
+def test_a_published_table_is_answered_as_it_stands(
+    name, text, knob, response, words, tmp_path, deadzone
+):
+    path = tmp_path / name
+    path.write_text(text)
+    said = deadzone("fit", path, "--knob", knob, "--response", response, "-q", code=0)
+    assert words in said.out and "stands apart" not in said.out
+
+
+def test_levels_with_a_name_before_them_as_columns_are_told_with_what_to_type(tmp_path, deadzone):
+    path = tmp_path / "t.md"
+    path.write_text(
+        "| query | t=8 | t=16 | t=64 |\n|---|---|---|---|\n| join | 11 | 6.61 | 4.7 |\n"
+    )
+    said = deadzone("fit", path, "--knob", "t", "--response", "wall_s", code=2)
+    assert "`--wide 't=8,t=16,t=64' --name KNOB --knob KNOB --response NAME`" in said.err
+    typed = ("--wide", "t=8,t=16,t=64", "--name", "t", "--knob", "t", "--response", "wall_s")
+    assert "Set t t=64" in deadzone("fit", path, *typed, "-q", code=0).out
