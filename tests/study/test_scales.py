@@ -23,6 +23,7 @@ from deadzone.study.scales import level_name, scale_of
      (["1", "1,000", "10,000"], "ratio", [1, 1000, 10000], []),
      (["1,000", "2,500"], "ratio", [1000, 2500], []),
      (["2,128", "4,256"], "words", [], ["2,128", "4,256"]),
+     (["1 Thread", "2 Threads", "4 Threads"], "ratio", [1, 2, 4], []),
      (["256", "512 †"], "ratio", [256, 512], []), (["QD=1", "QD=4"], "ratio", [1, 4], []),
      (["a=1", "a=2", "b=2"], "words", [], ["a=1", "a=2", "b=2"]),
      (["No Pool", "Pool size=1", "Pool size=10"], "ratio", [1, 10], ["No Pool"]),

@@ -6,11 +6,10 @@ drops) is better smaller, per time too. Of any other quantity nothing is known.
 """
 
 import re
-from collections.abc import Iterable
 from itertools import pairwise
 from typing import Literal, NamedTuple, cast
 
-from deadzone.study.quantity import SECONDS, read_quantity
+from deadzone.study.quantity import SECONDS
 
 Goal = Literal["min", "max"]
 GoalFrom = Literal["asked", "name", "unit", "cells", "assumed"]
@@ -127,14 +126,6 @@ def direction_of(
     told: dict[GoalFrom, str] = {"name": response, "unit": unit or "", "cells": unit_in_cells}
     known = (Direction(goal, by) for by, text in told.items() if (goal := known_goal(text)))
     return next(known, Direction("min", "assumed"))
-
-
-def unit_of_cells(cells: Iterable[object]) -> str:
-    """The unit of the first cell that is a number with one; empty where that has none."""
-    for cell in cells:
-        if isinstance(cell, str) and (read := read_quantity(cell.strip(" *"))):
-            return read.unit
-    return ""
 
 
 def known_goal(text: str) -> Goal | None:

@@ -222,9 +222,9 @@ def _in_one_unit(read: Mapping[str, Quantity], k: int | None) -> tuple[dict[str,
         return {
             name: _rounded(own.value * thousand ** LETTERS[own.unit]) for name, own in read.items()
         }, ""
-    if len(units) > 1:
+    if len({unit.removesuffix("s") for unit in units}) > 1:  # 1 Thread, 2 Threads
         return {}, ""
-    return {name: own.value for name, own in read.items()}, next(iter(units), "")
+    return {name: own.value for name, own in read.items()}, max(units, default="")
 
 
 def _units(amounts: Iterable[Quantity]) -> set[str]:

@@ -19,9 +19,9 @@ from deadzone.analysis.settings.answering import Answer, answer
 from deadzone.analysis.trial_columns import answering, is_untrusted
 from deadzone.errors import PhaseError, check_known
 from deadzone.language.messages import _
-from deadzone.study.direction import direction_of, unit_of_cells
+from deadzone.study.direction import direction_of
 from deadzone.study.levels import Level
-from deadzone.study.response_cells import level_names, with_numbers
+from deadzone.study.response_cells import level_names, unit_in, with_numbers
 from deadzone.study.scales import KnobScale, Place, level_name
 
 
@@ -55,9 +55,9 @@ def experiment_in(
     response as numbers. known: see `Experiment`. Raises PhaseError for a column that is not
     there."""
     check_roles(frame, (knob, *by), response, goal or "min")
-    unit = unit_of_cells(frame[response])
-    better = direction_of(response, goal, unit_in_cells=unit)
     table = with_numbers(frame, response)
+    unit = unit_in(table, response)
+    better = direction_of(response, goal, unit_in_cells=unit)
     return Experiment(
         table, knob, response, better.goal, tuple(by), goal_from=better.goal_from, unit=unit,
         **known,
