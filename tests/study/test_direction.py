@@ -2,7 +2,7 @@
 
 import pytest
 
-from deadzone.analysis.phases.quantities import axis_label, plain_name, response
+from deadzone.analysis.phases.quantities import axis_label, exact_response, plain_name, response
 from deadzone.study.direction import direction_of, known_goal
 
 
@@ -48,6 +48,7 @@ def test_the_same_rule_gives_the_printed_unit():
     assert response(3.5, "build_s") == "3.50 s" and response(687, "Time/ms") == "687 ms"
     assert response(2, "S t/s") == "2.00 t/s" and response(2, "Total tok/s") == "2.00 tok/s"
     assert response(0.1, "Mean ms</br>Single") == "0.100"
+    assert exact_response(5e9, "throughput_bytes_s") == "5 GB/s"
     assert axis_label("t/s") == "t/s" and axis_label("scan_s") == "scan (s)"
     assert response(2730, "mean_tps") == "2,730 tps" and response(2, "steps") == "2.00"
     assert [response(2.07, name) for name in ("Time(s)", "Mean [s]")] == ["2.07 s", "2.07 s"]

@@ -17,7 +17,7 @@ import numpy as np
 
 from deadzone.language.messages import Message, _
 from deadzone.study.levels import NONE, Level, format_level, is_number, read_level
-from deadzone.study.quantity import Quantity, family_of, level_amount
+from deadzone.study.quantity import IN_THOUSANDS, Quantity, family_of, level_amount
 
 Scale = Literal["ratio", "interval", "words"]
 RATIO: Final = "ratio"
@@ -54,8 +54,6 @@ SMALL_STEPS = 3
 
 FEWEST_LEVELS = 3
 """Two levels are one step: it has a slope but no phases."""
-
-IN_THOUSANDS = re.compile(r"\d[ ,]\d{3}")
 
 LETTERS = {"": 0, "K": 1, "k": 1, "M": 2, "G": 3, "T": 4}
 """Powers of a thousand, or of 1024, that a letter alone stands for."""
@@ -199,7 +197,7 @@ def _numbers(names: list[str], k: int | None) -> tuple[dict[str, float], str]:
     read = {
         name: amount for name in names if name not in SPECIAL and (amount := level_amount(name))
     }
-    marked = [name for name in read if IN_THOUSANDS.search(name)]
+    marked = [name for name in read if re.search(IN_THOUSANDS, name)]
     if len(marked) == len(read) and not any(name.endswith("000") for name in marked):
         return {}, ""  # 2,128 and 4,256 are pairs
     positions, unit = _in_one_unit(read, k)

@@ -41,13 +41,13 @@ from deadzone.analysis.objectives.bounds import (
 )
 from deadzone.analysis.objectives.estimates import Estimate
 from deadzone.analysis.phases.quantities import (
+    exact_response,
     level_number,
     number,
     percent,
     plain_name,
     response,
     setting,
-    unit_name,
 )
 from deadzone.language.formats import exact
 from deadzone.language.messages import N_, _, join, say, spoken
@@ -367,11 +367,10 @@ def sentence(claim: ClaimSpec, ratio: Ratio | None) -> str:
         return _("{at}: no other setting is better", at=settings_text(claim.best))
     if claim.not_worse and ratio:
         column, least = claim.not_worse.response or "", claim.not_worse.by_at_most
-        margin = f"{exact(least)} {unit_name(column)}".strip()
         return _(
             "{response}: at most {margin} worse at {stop} than at {start}",
             response=plain_name(column) if column else _("the response"),
-            margin=margin if claim.not_worse.absolute else percent(least),
+            margin=exact_response(least, column) if claim.not_worse.absolute else percent(least),
             start=format_level(claim.start or 0),
             stop=format_level(claim.stop or 0),
         )
@@ -385,9 +384,9 @@ def sentence(claim: ClaimSpec, ratio: Ratio | None) -> str:
         )  # fmt: skip
     if claim.holds:
         bounds = [
-            f"{plain_name(column)} {'≥' if bound.at_most is None else '≤'} {exact(bound.value)} "
-            f"{unit_name(column)}".strip()
-            for column, bound in claim.holds.items()
+            f"{plain_name(column)} {'≥' if held.at_most is None else '≤'} "
+            f"{exact_response(held.value, column)}"
+            for column, held in claim.holds.items()
         ]
         if claim.at:
             listed = join(bounds, ", ")

@@ -15,14 +15,13 @@ from deadzone.analysis.phases.level_estimates import STANDARD_ERRORS
 from deadzone.analysis.phases.prepare import ONE_TRIAL_A_LEVEL
 from deadzone.analysis.phases.quantities import (
     capital,
+    exact_response,
     listing,
     plain_name,
     response,
     setting,
-    unit_name,
 )
 from deadzone.analysis.response_scale import RATIO
-from deadzone.language.formats import exact
 from deadzone.language.messages import N_, Message, Text, _, join, say
 
 State = Literal["set", "tied", "open", "stopped", "no_setting"]
@@ -308,12 +307,14 @@ def targets(
         )
     )
     sign = "≤" if candidates.goal == "min" else "≥"
-    unit = candidates.unit or unit_name(candidates.response)
     return say(
         text,
         setting=row["name"],
         targets=listing(
-            [f"{name} {sign} {exact(bound)} {unit}".strip() for name, bound in wanted.items()]
+            [
+                f"{name} {sign} {exact_response(value, candidates.response, candidates.unit)}"
+                for name, value in wanted.items()
+            ]
         ),
         chance=float(row["chance"]),
         confidence=confidence,

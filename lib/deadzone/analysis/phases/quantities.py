@@ -128,6 +128,13 @@ def unit_for(column: str, largest: float, of_cells: str = "") -> tuple[float, st
     return 1.0, of_cells or unit_name(column)
 
 
+def exact_response(value: float, column: str, unit: str = "") -> str:
+    """What a response is held to, every digit of it, with its unit: `5 GB/s`. unit: of its
+    cells."""
+    size, unit = unit_for(column, value, unit)
+    return f"{exact(value / size)} {unit}".strip()
+
+
 def response(value: float, column: str, uncertainty: float | None = None, unit: str = "") -> str:
     """A response in words, with its unit: `3.48 s`; two digits of it at the least. unit: of its
     cells."""
