@@ -8,6 +8,7 @@ import sys
 import pytest
 import yaml
 
+import deadzone as dz
 from deadzone.errors import EXIT_FINDING
 
 
@@ -141,6 +142,12 @@ def test_output_of_a_known_program_needs_no_expression(deadzone_try):
 def test_mistakes_are_said_in_a_sentence_with_exit_code_2(tried, line, said):
     ended = tried(*line)
     assert ended.code == 2 and said in ended.err and "Traceback" not in ended.err
+
+
+def test_a_run_of_python_goes_on_in_python(tried):
+    dz.sweep(["true", "{n}"], {"n": [1, 2]}, replicates=1, warmup=0)
+    ended = tried("--resume", "true-n/latest")
+    assert "goes on in Python, with the arguments of its `dz.sweep` and `resume='" in ended.err
 
 
 @pytest.mark.parametrize(

@@ -129,6 +129,20 @@ def test_what_cannot_be_meant_is_said_in_a_sentence(command, asked, said):
     assert "\n" not in str(error.value)
 
 
+@pytest.mark.parametrize(("word", "is_refused"), [
+    ("--password=***", True),
+    ("http://***@db/{n}", True),
+    ("***:{n}", False),
+])  # fmt: skip
+def test_a_masked_secret_is_to_be_typed_and_other_stars_are_the_programs(word, is_refused):
+    line = partial(study_of_line, ("client", word, "{n}"), {"lists": (("n", "1,2"),)}, 4)
+    if is_refused:
+        with pytest.raises(StudyError, match="in place of a secret: write the secret"):
+            line()
+    else:
+        assert word in line()["workload"]["argv"]
+
+
 def test_names_in_capitals_are_names_and_variables_of_a_shell_are_its_own():
     made = study("xz", "-T{T}", "{0}", lists=[("T", "1,2")], prepare='cp "${HOME}/x" {T}')
     assert made.factor_names() == ("T",)

@@ -4,6 +4,7 @@ import json
 import os
 import shlex
 import sys
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -155,7 +156,9 @@ def _measure(given: dict[str, Any], quiet: bool) -> None:
     beside = {TRY_LINE_FILE: f"{masked_line(_line())}\n", TRY_FOLDER_FILE: str(Path.cwd())}
     run = run or RunFolder.create(runs, plan.study, beside=beside)
     progress = Progress() if quiet else progress_on()
-    measure(plan, run, progress if given["yes"] or quiet else _Asking(progress))
+    if not (given["yes"] or quiet) and sys.stdin.isatty() and sys.stderr.isatty():
+        progress.ask = partial(click.confirm, default=True, err=True)
+    measure(plan, run, progress)
     _print_result(run, given)
 
 
@@ -168,8 +171,13 @@ def _without_its_line(runs: Path, name: str | None) -> RunFolder:
         raise click.UsageError("Missing argument '-- COMMAND [ARGUMENT]...'.")
     run = RunFolder.find(runs, name)
     line, folder = command_line(run), try_folder(run)
+    if not line:
+        raise StoreError(
+            f"Run {run.run_id} goes on in Python, with the arguments of its `dz.sweep` and "
+            f"`resume={run.run_id!r}`."
+        )
     if not line.startswith(TRY) or MASK in line:
-        told = "as it was typed, with its secrets" if MASK in line else f"`{line or 'dz.sweep'}`"
+        told = "as it was typed, with its secrets" if MASK in line else f"`{line}`"
         raise StoreError(
             f"Run {run.run_id} goes on with its whole line, {told}, and `--resume {run.run_id}`."
         )
@@ -226,22 +234,6 @@ def _print_plan(plan: Plan) -> None:
         f"{len(plan.trials)} trials: {counted} {design.replicates} times in random "
         f"order{f', after {design.warmup} of each for warm-up' if design.warmup else ''}"
     )
-
-
-class _Asking(Progress):
-    """A progress that asks, where there is a terminal, whether to go on all the same; all else it
-    leaves to another."""
-
-    def __init__(self, progress: Progress) -> None:
-        for name in ("choose", "show", "note", "clear", "close"):
-            setattr(self, name, getattr(progress, name))
-
-    def agrees(self, question: str) -> bool:
-        """Ask, where there is a terminal."""
-        if not (sys.stdin.isatty() and sys.stderr.isatty()):
-            return True
-        self.clear()
-        return click.confirm(question, default=True, err=True)
 
 
 def _print_result(run: RunFolder, given: dict[str, Any]) -> None:

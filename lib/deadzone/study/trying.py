@@ -23,6 +23,7 @@ from deadzone.study.levels import (
     range_levels,
 )
 from deadzone.study.loading import dump_document, read_yaml
+from deadzone.study.masking import MASK, masked_line
 from deadzone.study.quantity import parse_size
 
 RANGE = re.compile(r"(-?[\d.]+?)\.\.(-?[\d.]+)")
@@ -83,6 +84,9 @@ def study_of_line(command: Sequence[str], asked: Mapping[str, Any], cores: int) 
     Raises StudyError for what cannot be meant, in one sentence.
     """
     asked = {name: value for name, value in asked.items() if value is not None}
+    line = " ".join(command)
+    if MASK in line and line == masked_line(line.replace(MASK, "x")):
+        raise StudyError(f"{MASK} stands in the command in place of a secret: write the secret.")
     factors = _factors(command, asked, cores)
     argv = _argv(command, asked.get("shell", "none"))
     _check_names(argv, factors, asked)

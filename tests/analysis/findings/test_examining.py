@@ -31,6 +31,9 @@ def test_a_level_at_which_trials_fail_is_found_and_barred():
     assert one.levels == (6, 8) and set(one.trials) == set(table.loc[failed, "trial"])
     assert "6 of 12 trials at n 6, 8 failed" in one.sentence
     assert barred_levels(Experiment(table, "n", "wall_s")) == (6, 8)
+    table.loc[table["n"] >= 6, "status"] = "failed"
+    one = found(table)["failures_by_level"]
+    assert one.seen == "No trial at n 6, 8 ended well (12 failed)."
 
 
 def where(rows, **columns):
@@ -288,6 +291,10 @@ def test_a_knob_that_is_not_used_shows_in_nothing():
     for name in ("max_rss_bytes", "voluntary_switches", "minor_faults"):
         table[name] = rng.permutation(table[name].to_numpy())
     assert "knob_not_used" in found(table)
+    few = table.groupby("n").head(3)
+    switches = np.where(few["n"] == 1, 60, 190 + rng.integers(0, 30, len(few)))
+    few = few.assign(voluntary_switches=switches)
+    assert "knob_not_used" not in found(few), "depth 0 has no thread of its own, the others one"
     noise = np.exp(0.15 * rng.standard_normal(len(table)))
     table["wall_s"] *= np.where(table["n"] == 1, 1.7, 1) * noise
     assert "knob_not_used" not in found(table), "one level among many alike is a difference too"

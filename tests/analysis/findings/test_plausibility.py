@@ -94,6 +94,12 @@ def test_a_plateau_is_a_set_time_where_a_clock_ends_it_and_its_work_grows_with_t
     assert ("fixed_duration" in findings) == is_set
 
 
+def test_threads_that_wait_for_a_core_are_no_more_work():
+    table = set_time(sound_trials(2).drop(columns="items"), 1.0, 0.2, cores=1)
+    waiting = table.assign(ready_s=table["wall_s"] * (table["n"] - 1))
+    assert "fixed_duration" not in found(waiting, "n", "wall_s"), "the CPU time is the same"
+
+
 def test_more_in_flight_than_connections_is_doubted():
     load = {"connections": [1, 2, 4], "achieved_rate": [5000, 9800, 19000]}
     table = pd.DataFrame({**load, "latency_mean_ms": [6.0, 0.204, 0.21]})

@@ -229,11 +229,20 @@ def test_a_team_without_a_thread_that_only_waits_sleeps_while_one_works():
     assert confirmed(found) == {"waiting_for_each_other"}
 
 
-@pytest.mark.parametrize(("most", "named"), [(1, "outside"), (2, "waiting_for_each_other")])
-def test_a_thread_without_others_waits_for_none_of_them(most, named):
+@pytest.mark.parametrize(
+    ("most", "lived", "named"),
+    [
+        (1, 2, "outside"),
+        (2, 2, "waiting_for_each_other"),
+        (np.nan, 1, "outside"),  # too short to be looked at
+        (np.nan, 2, "waiting_for_each_other"),
+    ],
+)
+def test_a_thread_without_others_waits_for_none_of_them(most, lived, named):
     frame = table(cpu=(8, 8, 8, 8), busy=(1, 1, 1, 1), asleep=1.0)
     frame = frame.rename(columns={"threads": "pause_s"}).assign(threads_most=most)
     frame[["wall_s", "asleep_s"]] = frame[["wall_s", "asleep_s"]].mul(frame["pause_s"], axis=0)
+    frame["threads_s"] = lived * frame["wall_s"]
     model = deadzone.fit_phases(frame, "pause_s", "wall_s")
     assert confirmed(deadzone.explain_phases(frame, model)) == {named}
 

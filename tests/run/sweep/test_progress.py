@@ -39,6 +39,17 @@ def shown(stream):
     stream.flush()
 
 
+def test_a_total_that_changes_leaves_the_bar_as_full_as_it_is(terminal):
+    stream, drawn = terminal
+    progress = progress_on(stream)
+    progress.show(18, 24, "n=1", None)
+    progress.show(19, 22, "n=2", None)
+    progress.close("the end")
+    stream.flush()
+    bars = re.findall(r"trial \d+ of 2\d \|(.*?)\|", drawn("the end\r\n"))
+    assert len(bars) >= 2 and all("\u2588" in bar for bar in bars[-2:])
+
+
 @pytest.mark.parametrize("no_color", ["", "1"])
 def test_on_a_terminal_one_line_moves_and_one_stays(terminal, monkeypatch, no_color):
     monkeypatch.setenv("NO_COLOR", no_color)

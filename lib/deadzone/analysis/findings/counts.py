@@ -321,9 +321,7 @@ def fixed_duration(seen: Experiment) -> Iterator[Finding]:
             rates[name] = float(positive.max() / positive.min())
     if not counts and _same_time(walls, SAME_TIME[1][0]) and _ends_by_a_clock(times):
         printed = {name: numbers(rows, name) for name in ("stdout_bytes", "stdout_lines")}
-        # Threads that others keep from their core would work all the same.
-        wanted_s = cpu_s(rows) + np.nan_to_num(numbers(rows, "ready_s"))
-        for name, values in {"cpu_s": wanted_s, **printed}.items():
+        for name, values in {"cpu_s": cpu_s(rows), **printed}.items():
             growth = _growth_in_step(seen, typical(seen, rows, values))
             if growth >= GROWS:
                 rates[name] = growth

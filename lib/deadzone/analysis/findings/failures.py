@@ -39,6 +39,7 @@ ALLOWED = 0.05
     seen={
         "": "{failed} of {trials} trials at {levels} failed; the response there is known from the "
         "survivors only.",
+        "all": "No trial at {levels} ended well ({failed} failed).",
         "rehearsed": "The trial at {levels} failed: {error}.",
     },
     mend="Find out why (see the failed trials); these levels are not recommended.",
@@ -84,6 +85,7 @@ def _beyond(seen: Experiment, key: str, kinds: tuple[str, ...]) -> Iterator[Find
     yield seen.found(
         key, p, table[bad], weight=bool(bad.any()), levels=seen.at(rows),
         severity="stops" if worst.all() else None,
+        how="all" if failed[worst].sum() == len(rows) else "",
         failed=int(failed[worst].sum()), trials=len(rows),
     )  # fmt: skip
 
@@ -135,7 +137,8 @@ MOST_DISTURBERS = 3
         "trusted. The programs that used most, in cores: {who}.",
     },
     mend={
-        "": "Measure again on a quiet machine, or trust trials next to other work: `--foreign-cpu 1`.",
+        "": "Measure again on a quiet machine, or trust trials next to other work: "
+        "`--foreign-cpu 1`.",
         "named": "Measure again without them. If they always run, trust trials next to them: "
         "{foreign}, or trust.max_foreign_cpu in the study. If one works for the trials, such as a "
         "server, name it: `--belongs process=NAME`, or belongs in the study.",

@@ -135,9 +135,10 @@ def knob_not_used(seen: Experiment) -> Iterator[Finding]:
 
     An absence is no test. It is found where neither the response nor CPU time nor any of MEASURES
     is associated with the level at NO_SIGN. A difference of SEEN between two levels must be twice
-    its standard error. No level of the response may stand out by Tukey's range, permuted, for
-    `association` loses one level among many alike. The counters among these, such as page faults
-    and switches, hardly scatter: one more thread shows.
+    its standard error. No level may stand out, for `association` loses one level among many alike:
+    in the response by Tukey's range, permuted, and in each of these by SEEN in all of its trials.
+    The counters among these, such as page faults and switches, hardly scatter: one more thread
+    shows.
     """
     yield from same_process(seen)
     rows = seen.sound
@@ -159,6 +160,7 @@ def knob_not_used(seen: Experiment) -> Iterator[Finding]:
     sees = scatter * np.sqrt(2 / np.bincount(codes).min()) < SEEN / 2
     unused = sees and all(association(values, codes) > NO_SIGN for values in known)
     unused = unused and not _one_stands_out(log[good], pd.factorize(codes[good])[0])
+    unused = unused and not any(_one_lies_apart(values, codes) for values in known)
     yield seen.found("knob_not_used", unused, measures=len(known))
 
 
@@ -166,6 +168,15 @@ def _one_stands_out(log: np.ndarray, codes: np.ndarray) -> bool:
     """Whether the range of the levels' means is significant at NO_SIGN, by permutation."""
     member = np.eye(codes.max() + 1)[codes] / np.bincount(codes)
     return p_value(lambda rows: np.ptp(rows @ member, axis=1), log) <= NO_SIGN
+
+
+def _one_lies_apart(values: np.ndarray, codes: np.ndarray) -> bool:
+    """Whether all trials of one level lie beyond all others by SEEN."""
+    least, most = (getattr(pd.Series(values).groupby(codes), way)() for way in ("min", "max"))
+    return any(
+        low > np.exp(SEEN) * most.drop(level).max() or np.exp(SEEN) * high < least.drop(level).min()
+        for level, low, high in zip(least.index, least, most, strict=True)
+    )
 
 
 PREFIXES = ("k", "K", "M", "G", "T", "Ki", "Mi", "Gi", "Ti")

@@ -69,6 +69,9 @@ SLOWED = tuple(WAITS[column] for column in HELD_BY_CPU)
 """Of these, what a thread waits for that could run: twice the work under a limit waits twice as
 long, because it is more work."""
 
+ALONE = 1.5
+"""Where threads were not looked at, as in a trial of less than 0.1 s, fewer on average are one."""
+
 ANSWERED = "achieved_rate"
 """A column of trials under load: answers [1/s]."""
 
@@ -126,7 +129,7 @@ def parts_of(
         return _of_requests(at, response)
     # a thread without others waits for a timer, or for another process
     if MOST in at and SERVED not in at:
-        others = at[MOST].astype(float).fillna(2.0) > 1
+        others = at[MOST].astype(float).fillna(at["threads_s"] / at["wall_s"]) > ALONE
         at["network_wait_s"] += at["asleep_s"].mask(others, 0.0)
         at["asleep_s"] = at["asleep_s"].where(others, 0.0)
     cpu, wall, y = at["user_s"] + at["sys_s"], at["wall_s"], at[response]

@@ -6,6 +6,7 @@ import os
 import sys
 import textwrap
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import TextIO
 
@@ -25,6 +26,8 @@ class Progress:
     """Told of every trial before it starts, and of the end; says nothing."""
 
     _most = ""
+    ask: Callable[[str], bool] | None = None
+    """Puts a question to the user, where there is one."""
 
     def show(self, done: int, total: int, current: str, left_s: float | None) -> None:
         """done trials of total are finished, `current` is the treatment under way, left_s the time
@@ -40,7 +43,8 @@ class Progress:
 
     def agrees(self, question: str) -> bool:
         """Whether the user agrees; true where there is no user to ask."""
-        return True
+        self.clear()
+        return self.ask is None or self.ask(question)
 
     def clear(self) -> None:
         """Leave the line to what is written next."""
@@ -70,9 +74,7 @@ class BarProgress(Progress):
         """Redraw the bar."""
         state = self._state(current, left_s).replace("{", "{{").replace("}", "}}")
         self._bar.bar_format = f"{self._count(done, total)} |{{bar:24}}| {state}"
-        if self._bar.total != total:
-            self._bar.reset(total)
-        self._bar.n = done
+        self._bar.total, self._bar.n = total, done
         self._bar.refresh()
 
     def note(self, sentence: str) -> None:
