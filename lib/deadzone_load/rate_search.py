@@ -128,22 +128,23 @@ def searches_of(
 def next_rates(plan: Plan, table: pd.DataFrame) -> NextTreatments:
     """The next trials of a plan whose rate is searched: of the treatments that were searched least,
     in random order."""
-    rng = np.random.default_rng([plan.design.seed, len(table)])
+    design = plan.study.design
+    rng = np.random.default_rng([design.seed, len(table)])
     waiting: list[tuple[int, float, Treatment, float]] = []
     still_open: list[Message] = []
     for treatment, searches in searches_in(plan.study, table):
         rate = searches[-1].next_rate
         ended = len(searches) - (rate is not None)
-        if ended < plan.design.replicates:
+        if ended < design.replicates:
             next_rate = rate or searches[-1].low or searches[-1].high
             waiting.append((ended, rng.random(), treatment, next_rate))
             still_open.append(
-                reason("open_search", setting=treatment.label(), n=plan.design.replicates - ended)
+                reason("open_search", setting=treatment.label(), n=design.replicates - ended)
             )
     if not waiting:
-        why = reason("searches_done", n=plan.design.replicates, settings=len(plan.treatments))
+        why = reason("searches_done", n=design.replicates, settings=len(plan.treatments))
         return NextTreatments((), why, (), (), 0.0)
-    first = sorted(waiting, key=lambda entry: entry[:2])[: plan.design.batch]
+    first = sorted(waiting, key=lambda entry: entry[:2])[: design.batch]
     chosen = tuple(Treatment({**treatment.levels, RATE: rate}) for _, _, treatment, rate in first)
     cost = float(table["wall_s"].mean()) * len(chosen) if len(table) else float("nan")
     return NextTreatments(chosen, reason("search"), (0.0,) * len(chosen), tuple(still_open), cost)

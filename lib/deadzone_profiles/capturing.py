@@ -370,7 +370,7 @@ class StudyProfiling:
 
         responses: columns that trials will have, besides the factors.
         """
-        spec, factors = plan.study.profiles, plan.factors
+        spec, factors = plan.study.profiles, plan.study.factor_names()
         if spec is None:
             return
         if spec.profiler == "pprof" and spec.url is None and not plan.services:

@@ -152,7 +152,7 @@ class ServiceMeasuring(Measuring):
             self.coresident_processes.ready(treatment.levels, self.starts)
             watch = service.watch(self._client.account, as_cores(limits.cpu_limit))
             with self._profiling.capture(values, service.process) as profiles:
-                client = self._client.execute(command, self._plan.design.timeout_s, watch)
+                client = self._client.execute(command, self._plan.study.design.timeout_s, watch)
             use, outcome = watch.use(), Outcome()
             if client.status == "ok":
                 outcome = self._workload.outcome(client, self._client.scratch)

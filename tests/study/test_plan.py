@@ -34,7 +34,7 @@ def test_a_program_has_one_target_with_every_limit_that_will_be_asked_of_it():
     assert target.levels("memory_limit") == (64000000,)
     assert [one.levels["n"] for one in found.treatments] == [0.5, 1, "none"]
     assert len(found.trials) == 9 and found.limits_of(found.treatments[0]).cpu_limit == 0.5
-    assert (found.study.response.name, found.waits_on_io) == ("user_s", False)
+    assert (found.study.response.name, found.study.workload.waits_on_io) == ("user_s", False)
     assert found.warning == ""
 
 
@@ -43,7 +43,7 @@ def test_io_limits_are_for_the_disk_of_the_workload_or_the_one_named():
     found = plan(disk)
     assert found.targets[NOWHERE].io_folder == Path("/studies/area")
     assert found.targets[NOWHERE].levels("iops_limit") == (100, "none")
-    assert found.waits_on_io and found.warning.startswith("s writes at most")
+    assert found.study.workload.waits_on_io and found.warning.startswith("s writes at most")
     elsewhere = plan(disk + "target: {io_folder: ../b}\n").targets[NOWHERE]
     assert elsewhere.io_folder == Path("/studies/../b")
 

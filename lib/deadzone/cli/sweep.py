@@ -143,7 +143,7 @@ def print_plan(asked: Asked, is_analysed: bool = False) -> None:
     if asked.as_json:
         click.echo(json.dumps(ahead))
         return
-    shown, is_search = ahead["treatments"], plan.design.kind == "search"
+    shown, is_search = ahead["treatments"], plan.study.design.kind == "search"
     times = "" if is_search else f" x {ahead['replicates']} replicates"
     click.echo(f"{ahead['study']}: {len(shown):,} treatments{times}")
     for treatment in () if is_search else shown:

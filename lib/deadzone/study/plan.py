@@ -14,7 +14,7 @@ from deadzone.study import design
 from deadzone.study.design import Limits, PlannedTrial, Treatment
 from deadzone.study.levels import NONE, Level
 from deadzone.study.service_specs import ENVIRONMENT, ServiceSpec, service_in
-from deadzone.study.spec import DesignSpec, Study
+from deadzone.study.spec import Study
 from deadzone.study.target_specs import AnyTarget
 
 MOST_STEPS = 30
@@ -75,12 +75,10 @@ class Plan:
 
     study: Study
     folder: Path
-    factors: tuple[str, ...]
     treatments: tuple[Treatment, ...]
     trials: tuple[PlannedTrial, ...]
     targets: Mapping[str, PlannedTarget]
     services: Mapping[str, PlannedService]
-    design: DesignSpec
     warning: str
 
     @property
@@ -89,19 +87,13 @@ class Plan:
         return design.is_chosen(self.study, self.treatments)
 
     @property
-    def waits_on_io(self) -> bool:
-        """Whether waiting for a disk is what a trial measures, and no disturbance of it."""
-        return self.study.workload.waits_on_io
-
-    @property
     def grid_trials(self) -> int:
         """So many trials the whole grid has beside the warm-up, or a search over its treatments; a
         search of the rate takes more than one."""
-        if self.design.kind == "search":
-            return self.design.trials or SEARCH_TRIALS
-        return (
-            self.design.replicates * len(self.treatments) * (MOST_STEPS if self.study.search else 1)
-        )
+        if self.study.design.kind == "search":
+            return self.study.design.trials or SEARCH_TRIALS
+        steps = MOST_STEPS if self.study.search else 1
+        return self.study.design.replicates * len(self.treatments) * steps
 
     @property
     def most_trials(self) -> int:
@@ -134,12 +126,10 @@ def plan_of(study: Study, folder: Path = Path()) -> Plan:
     return Plan(
         study=study,
         folder=folder,
-        factors=study.factor_names(),
         treatments=planned,
         trials=design.run_order(study, planned),
         targets=_targets(study, folder, planned, services),
         services=services,
-        design=study.design,
         warning=" ".join(filter(None, _warnings(study, planned))),
     )
 

@@ -5,7 +5,6 @@ happens. Where it shares its group with other processes, it is moved to one of i
 of the sweep.
 """
 
-import itertools
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
@@ -19,8 +18,6 @@ from deadzone.run.targets.undo_log import UndoEntry, record_change, undo
 HELD = "held-by-"
 """Begins the name of a group into which a server was moved: no group of trials, whose processes
 would be killed when left over."""
-
-_COUNT = itertools.count(1)
 
 
 class HeldLimits:
@@ -78,7 +75,7 @@ class HeldLimits:
         refused = []
         for group in (CgroupV2(), CgroupV1()):
             try:
-                group.open(f"{HELD}{group_name()}-{next(_COUNT)}")
+                group.open(f"{HELD}{group_name(counted=True)}")
             except TargetError as error:
                 refused.append(f"{group.name}: {str(error).rstrip('.')}")
                 continue

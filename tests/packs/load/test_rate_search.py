@@ -40,7 +40,7 @@ def measured(plan, ask, most=400):
     of the trial."""
     rows, choose = [], proposer_of(plan)
     while treatments := choose(pd.DataFrame(rows)).treatments:
-        assert len(treatments) <= plan.design.batch
+        assert len(treatments) <= plan.study.design.batch
         for one in treatments:
             workers, rate = one.levels["workers"], one.levels["rate"]
             said = ask(workers, rate, len(rows))

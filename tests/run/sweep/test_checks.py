@@ -45,7 +45,7 @@ def test_names_that_lead_nowhere_or_collide_are_refused(write_study, keys, words
 
 def test_a_factor_of_the_target_need_not_reach_the_program(write_study):
     study = write_study(argv=["true"], factors={"cpu_limit": [0.5, "none"]})
-    assert planned_file(study).factors == ("cpu_limit",)
+    assert planned_file(study).study.factor_names() == ("cpu_limit",)
 
 
 @pytest.mark.parametrize("name", ["wall_s", "cpu_efficiency", "max_rss_bytes", "speed"])

@@ -85,7 +85,7 @@ def test_the_same_trials_and_seed_give_the_same_next_batch(study):
     table = run.trials()
     for batch in run.batches()[:-1]:
         before = table[(table["block"] < batch["batch"]) & ~table["warmup"]]
-        again = proposer_of(plan)(before).treatments[: plan.design.batch]
+        again = proposer_of(plan)(before).treatments[: plan.study.design.batch]
         assert [dict(one.levels) for one in again] == [one["levels"] for one in batch["trials"]]
 
 

@@ -67,7 +67,7 @@ def test_a_rehearsal_shows_the_response_and_what_a_failing_program_said(deadzone
     levels = ("try", "-L", "n", "1,2,4", "--rehearse")
     script = 'test {n} -lt 4 || { echo "no such device" >&2; exit 1; }; echo "rate {n}0"'
     said = deadzone(*levels, "--response", r"rate (\d+)", "--shell", "sh", "--", script, code=0)
-    assert "n=4 failed in its rehearsal: exit code 1; it printed 'no such device'." in said.out
+    assert "n=4 failed in its warm-up: exit code 1; it printed 'no such device'." in said.out
     said = deadzone(*levels, "--response", r"speed (\d+)", "--", "echo", "rate {n}0", code=2)
     assert "Change the regular expression" in said.err
     assert "kept" not in said.err and "--resume" not in said.err

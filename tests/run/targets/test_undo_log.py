@@ -59,7 +59,8 @@ def test_a_folder_that_was_made_is_removed_and_never_what_is_not_ours(tmp_path):
 def test_only_promises_of_those_that_ended_are_kept_by_others(tmp_path, state, monkeypatch):
     setting = tmp_path / "setting"
     setting.write_text("changed")
-    monkeypatch.setattr(undo_log, "group_name", lambda: "deadzone-4194304-1-" + _namespace())
+    dead = "deadzone-4194304-1-" + _namespace()
+    monkeypatch.setattr(undo_log, "group_name", lambda counted: dead)
     record_change(UndoEntry("the setting of the dead", files={str(setting): "before"}))
     monkeypatch.undo()
     monkeypatch.setenv(STATE_VARIABLE, str(tmp_path / "state"))

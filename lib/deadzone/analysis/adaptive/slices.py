@@ -36,7 +36,7 @@ def proposer_of(plan: Plan) -> Callable[[pd.DataFrame], NextTreatments]:
         return lambda table: next_rates(plan, table)
     if plan.study.is_search:
         return lambda table: _next_cells(plan, table)
-    slices, design, response = _slices(plan), plan.design, plan.study.response
+    slices, design, response = _slices(plan), plan.study.design, plan.study.response
 
     def propose_in(part: _Slice, table: pd.DataFrame) -> Proposal:
         return propose(
@@ -97,7 +97,7 @@ def _slices(plan: Plan) -> list[_Slice]:
     levels = {treatment.levels[knob] for treatment in plan.treatments}
     others = [
         name
-        for name in plan.factors
+        for name in plan.study.factor_names()
         if name != knob
         and len({(t.levels[knob], t.levels[name]) for t in plan.treatments}) > len(levels)
     ]

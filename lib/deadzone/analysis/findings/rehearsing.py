@@ -73,7 +73,7 @@ def judge_of(plan: Plan) -> Callable[[pd.DataFrame], tuple[Finding, ...]]:
 
     def judge(table: pd.DataFrame) -> tuple[Finding, ...]:
         last = table.groupby("trial", sort=False).tail(1).assign(warmup=False, trusted=True)
-        by = tuple(name for name in plan.factors if name != study.knob_name)
+        by = tuple(name for name in plan.study.factor_names() if name != study.knob_name)
         response = next(
             key for key in (study.response.name, *study.objectives, "wall_s") if key in last
         )

@@ -65,7 +65,7 @@ def check_names(plan: Plan, workload: Workload, served: Sequence[str]) -> None:
     if plan.services:
         taken |= {*SERVICE_PLACEHOLDERS, PYTHON} | ({*served} - {*workload.responses})
     for kind, names, others in (
-        ("factor", plan.factors, {*taken, *workload.responses}),
+        ("factor", plan.study.factor_names(), {*taken, *workload.responses}),
         ("response", workload.responses, taken),
     ):
         for name in names:
@@ -79,7 +79,8 @@ def check_names(plan: Plan, workload: Workload, served: Sequence[str]) -> None:
 def check_factors(plan: Plan, targets: Sequence[Target], workload: Workload) -> None:
     """Every factor must reach a target, a service or the program, and every placeholder be a
     factor."""
-    names, services = plan.factors, [planned.spec for planned in plan.services.values()]
+    names = plan.study.factor_names()
+    services = [planned.spec for planned in plan.services.values()]
     workload.check((*names, *(SERVICE_PLACEHOLDERS if services else ())))
     for service in services:
         _check_service_placeholders(service, names)

@@ -65,7 +65,7 @@ class Failures:
         self._failures[label] += last["status"] != "lost"
         fails = self._failures[label] >= FAILURES_OF_A_LEVEL and label not in self._works
         first = self._plan.treatments[0].label()
-        if self._plan.design.kind == "search" and label == first and fails:
+        if self._plan.study.design.kind == "search" and label == first and fails:
             raise UnsearchableError(f"The baseline fails: {_failed(last, printed, 'again')}")
         if self._none_ends_well():
             raise SweepError(
@@ -76,7 +76,7 @@ class Failures:
         if label in self.hopeless - before:
             times = f"{FAILURES_OF_A_LEVEL} times of {FAILURES_OF_A_LEVEL}"
             return _failed(last, printed, times) + " It is not tried again, the other levels go on."
-        return _failed(last, printed, "in its rehearsal") if last["warmup"] else ""
+        return _failed(last, printed, "in its warm-up") if last["warmup"] else ""
 
     def _none_ends_well(self) -> bool:
         """Whether no level ends well, or none does any more."""
@@ -85,7 +85,7 @@ class Failures:
         labels, is_adaptive = set(self._row), self._plan.is_adaptive
         # An adaptive sweep begins with about half of its levels, and looks for the edge of where
         # trials fail.
-        if not self._works and self._plan.design.kind == "search":
+        if not self._works and self._plan.study.design.kind == "search":
             return self._plan.treatments[0].label() in labels  # the baseline, with which it begins
         if not self._works:
             return len(labels) >= len(self._plan.treatments) / (2 if is_adaptive else 1)

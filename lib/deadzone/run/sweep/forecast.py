@@ -63,7 +63,7 @@ def ahead(plan: Plan, times: TrialTimes, done: int, total: int) -> tuple[int, fl
         return total, times.further_s(total - done)
     most = max(total, len(plan.trials) + plan.most_trials)
     grid_s = times.further_s(plan.grid_trials)
-    longest_s = None if grid_s is None else min(grid_s, plan.design.budget_s or math.inf)
+    longest_s = None if grid_s is None else min(grid_s, plan.study.design.budget_s or math.inf)
     return most, None if longest_s is None else max(longest_s - times.measured_s, 0.0)
 
 
@@ -76,7 +76,7 @@ def preview(
     earlier: records of an earlier run of the study, or of the one to resume, from which the time is
     estimated; may be empty. finished: numbers of the trials that need not be measured again.
     """
-    design, left = plan.design, remaining(plan.trials, finished)
+    design, left = plan.study.design, remaining(plan.trials, finished)
     n_trials, longest_n = len(plan.trials), len(left)
     if plan.is_adaptive:
         # the plan holds the warm-up alone

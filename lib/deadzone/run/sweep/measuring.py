@@ -178,7 +178,7 @@ class Measuring:
         command = self._workload.prepare_trial(treatment.levels, self._runs_on.scratch)
         self.coresident_processes.ready(treatment.levels, self.starts)
         with self._profiling.capture(treatment.levels, self._program) as profiles:
-            measured = self._runs_on.execute(command, self._plan.design.timeout_s)
+            measured = self._runs_on.execute(command, self._plan.study.design.timeout_s)
         ended_well = measured.status == "ok"
         outcome = (
             self._workload.outcome(measured, self._runs_on.scratch) if ended_well else Outcome()

@@ -50,7 +50,7 @@ def _columns(plan: Plan) -> tuple[str, ...]:
     which."""
     if not isinstance(plan.study.workload, CommandWorkloadSpec) or plan.study.workload.output:
         return ()
-    return (*plan.factors, *SHARED, *plan.study.workload.responses)
+    return (*plan.study.factor_names(), *SHARED, *plan.study.workload.responses)
 
 
 def planned_file(path: Path, overrides: Mapping[str, Any] | None = None) -> Plan:

@@ -45,14 +45,14 @@ def trials_of(plan: Plan, proposer: Proposer | None, progress: Progress) -> Tria
                 table = run.trials()
             proposal = proposer(table[~table["warmup"]] if len(table) else table)
             records = run.records()
-            times = TrialTimes(plan.design.cooldown_s, records)
+            times = TrialTimes(plan.study.design.cooldown_s, records)
             taken_s, grid_s = times.measured_s, times.further_s(plan.grid_trials) or 0.0
-            left_s = (plan.design.budget_s or math.inf) - taken_s
+            left_s = (plan.study.design.budget_s or math.inf) - taken_s
             if not proposal.treatments:
                 return stop(run, progress, proposal.reason, proposal.open)
             n = sum(len(batch["trials"]) for batch in batches)
             is_long = n >= plan.most_trials or (batches and taken_s >= grid_s)
-            if is_long and plan.design.kind != "search":  # which knows its number of trials
+            if is_long and plan.study.design.kind != "search":  # which knows its number of trials
                 return stop(run, progress, reason("as_long", n=n), proposal.open)
             tried = {record["trial"] for record in records}
             # a trial that was expected to end after the budget did not start
@@ -85,7 +85,7 @@ def _numbered(
 
 def _record(batch: Sequence[PlannedTrial], proposal: NextTreatments, plan: Plan) -> dict[str, Any]:
     """A line of the journal of batches."""
-    until = plan.design.until
+    until = plan.study.design.until
     return {
         "batch": batch[0].block,
         "trials": [
@@ -100,7 +100,7 @@ def _record(batch: Sequence[PlannedTrial], proposal: NextTreatments, plan: Plan)
         "gain": [float(gain) for gain in proposal.gain[: len(batch)]],
         "reason": recorded(proposal.reason),
         "until": until.model_dump(mode="json") if until else None,
-        "budget_s": plan.design.budget_s,
+        "budget_s": plan.study.design.budget_s,
     }
 
 

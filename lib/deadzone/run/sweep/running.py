@@ -197,7 +197,7 @@ def _keep(run: RunFolder, plan: Plan, total: int) -> str:
 
 def spent(plan: Plan, run: RunFolder) -> Message:
     """Why a sweep ends whose budget of time allows no further trial."""
-    return reason("budget_spent", budget_s=plan.design.budget_s, n=len(run.finished()))
+    return reason("budget_spent", budget_s=plan.study.design.budget_s, n=len(run.finished()))
 
 
 def stop(
@@ -217,8 +217,9 @@ class _Sweep:
 
     def __init__(self, plan: Plan, run: RunFolder, progress: Progress, judge: Judge | None) -> None:
         self._plan, self._run, self._progress = plan, run, progress
-        self._judge = judge if plan.design.rehearsal and not run.journal_file.exists() else None
-        self._times = TrialTimes(plan.design.cooldown_s)
+        design = plan.study.design
+        self._judge = judge if design.rehearsal and not run.journal_file.exists() else None
+        self._times = TrialTimes(design.cooldown_s)
         self._harm = NeighbourEffect(plan.study.response.name)
         self._harmless_noted = self._disturbed_noted = False
         self._attempts: dict[int, int] = {}
@@ -266,7 +267,7 @@ class _Sweep:
             if len(workers) > 1:
                 # To stop all is not to stop each: a worker that is stopped gives up its pod,
                 # which is right for one that is done.
-                cooldown_s = self._plan.design.cooldown_s
+                cooldown_s = self._plan.study.design.cooldown_s
                 in_parallel(
                     trials, workers, self._measure, cooldown_s, measuring.stop, Measuring.stop
                 )
@@ -277,7 +278,7 @@ class _Sweep:
 
     def _fits(self, trials: Sequence[PlannedTrial]) -> bool:
         """Whether trials are expected to end within the study's budget of time."""
-        budget_s = self._plan.design.budget_s or math.inf
+        budget_s = self._plan.study.design.budget_s or math.inf
         expected_s = sum(map(self._times.typical_s, trials))
         fits = time.monotonic() - self._began_s + expected_s <= budget_s
         self.is_spent |= not fits
@@ -295,13 +296,13 @@ class _Sweep:
             total, left_s = ahead(self._plan, self._times, self._done, self.total)
             self._progress.show(self._done, total, trial.treatment.label(), left_s)
         if self._tried and not worker.is_one_of_many:
-            time.sleep(self._plan.design.cooldown_s)
+            time.sleep(self._plan.study.design.cooldown_s)
         measured, outcome = worker.measure(trial.treatment)
         measured = replace(measured, changed=(*self._changed, *measured.changed))
         trust, limit = self._plan.study.trust, self._plan.limits_of(trial.treatment).cpu_limit
         measured, recognised = self._recognising.see(measured)
         harmless = self._is_harmless(measured.interference)
-        reasons = doubts(measured, limit, trust, self._plan.waits_on_io, harmless)
+        reasons = doubts(measured, limit, trust, self._plan.study.workload.waits_on_io, harmless)
         lost = (measured.error or "it was lost",) if measured.status == "lost" else ()
         attempt = self._attempts.get(trial.trial, 0) + 1
         again = bool(lost or reasons) and self._is_repeated(trial, attempt, measured, reasons)

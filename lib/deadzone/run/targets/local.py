@@ -1,6 +1,5 @@
 """The local target: runs programs on this machine under a real CPU limit and measures them."""
 
-import itertools
 import os
 import shutil
 import sys
@@ -335,7 +334,7 @@ class LocalTarget(Target):
 
     def _open(self, mechanism: LimitMechanism) -> None:
         self._launcher = Launcher(mechanism, self.scratch)
-        self._launcher.open(_own_group())
+        self._launcher.open(group_name(counted=True))
         for level in dict.fromkeys(self._levels):
             mechanism.set_cpu_limit(as_cores(level))
         for memory in dict.fromkeys(self._memory_levels):
@@ -344,7 +343,7 @@ class LocalTarget(Target):
                 mechanism.set_memory_limit(None)
         self._memory_limit = NONE
         if self._io:
-            self._io.open(_own_group(), self._launcher.pid, mechanism.procs_files())
+            self._io.open(group_name(counted=True), self._launcher.pid, mechanism.procs_files())
 
     def _close(self) -> None:
         if self._launcher:
@@ -352,16 +351,6 @@ class LocalTarget(Target):
             self._launcher = None
         if self._io:
             self._io.close()
-
-
-_GROUPS = itertools.count(1)
-"""Several targets may be open at once, each with a group of its own."""
-
-
-def _own_group() -> str:
-    """A name of a group that no other target of this process has."""
-    number = next(_GROUPS)
-    return group_name() if number == 1 else f"{group_name()}-{number}"
 
 
 def make_scratch() -> Path:

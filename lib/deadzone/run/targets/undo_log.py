@@ -10,7 +10,6 @@ disk to be measured, are noted before they are made. Notes lie in the user's sta
 (XDG_STATE_HOME), which outlives a restart of the machine.
 """
 
-import itertools
 import json
 import os
 import shutil
@@ -41,8 +40,6 @@ ENDING = ".json"
 KEEPING_TIMEOUT_S = 120.0
 """A command that gives something back and takes longer than this is taken for hung [s]."""
 
-_COUNT = itertools.count(1)
-
 
 @dataclass(frozen=True)
 class UndoEntry:
@@ -63,7 +60,7 @@ def record_change(made: UndoEntry) -> Path:
     noted."""
     folder = state_folder("promised")
     folder.mkdir(parents=True, exist_ok=True)
-    note = folder / f"{group_name()}-{next(_COUNT)}{ENDING}"
+    note = folder / f"{group_name(counted=True)}{ENDING}"
     with note.open("w", encoding="utf-8") as out:
         json.dump(asdict(made), out)
         out.flush()

@@ -1,6 +1,7 @@
 """What every way of putting a CPU limit in force has in common."""
 
 import contextlib
+import itertools
 import os
 import re
 import signal
@@ -210,10 +211,14 @@ class ControlGroup(LimitMechanism):
         return (self.folder / self._list,) if self._folders else ()
 
 
-def group_name() -> str:
-    """A name that tells later which process made the group, and whether that process still
-    lives."""
-    return f"{GROUP_PREFIX}{os.getpid()}-{start_ticks(os.getpid())}-{pid_namespace()}"
+_COUNT = itertools.count(1)
+
+
+def group_name(counted: bool = False) -> str:
+    """A name that tells later which process made the group, and whether that process still lives.
+    counted: with a number, so that nothing else of this process has the same."""
+    name = f"{GROUP_PREFIX}{os.getpid()}-{start_ticks(os.getpid())}-{pid_namespace()}"
+    return f"{name}-{next(_COUNT)}" if counted else name
 
 
 def proc_lines(name: str) -> list[str]:
