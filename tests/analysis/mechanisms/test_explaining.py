@@ -243,6 +243,7 @@ def test_a_thread_without_others_waits_for_none_of_them(most, lived, named):
     frame = frame.rename(columns={"threads": "pause_s"}).assign(threads_most=most)
     frame[["wall_s", "asleep_s"]] = frame[["wall_s", "asleep_s"]].mul(frame["pause_s"], axis=0)
     frame["threads_s"] = lived * frame["wall_s"]
+    frame = frame.dropna(axis="columns")  # of trials that are all too short there is no column
     model = deadzone.fit_phases(frame, "pause_s", "wall_s")
     assert confirmed(deadzone.explain_phases(frame, model)) == {named}
 

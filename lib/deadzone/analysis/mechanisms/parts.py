@@ -20,6 +20,7 @@ same proportion.
 import numpy as np
 import pandas as pd
 
+from deadzone.analysis.trial_columns import numbers
 from deadzone.language.messages import N_
 from deadzone.study.direction import is_time, kind_of
 
@@ -128,8 +129,8 @@ def parts_of(
     if ANSWERED in at:
         return _of_requests(at, response)
     # a thread without others waits for a timer, or for another process
-    if MOST in at and SERVED not in at:
-        others = at[MOST].astype(float).fillna(at["threads_s"] / at["wall_s"]) > ALONE
+    if SERVED not in at:
+        others = numbers(at, MOST).fillna(at["threads_s"] / at["wall_s"]) > ALONE
         at["network_wait_s"] += at["asleep_s"].mask(others, 0.0)
         at["asleep_s"] = at["asleep_s"].where(others, 0.0)
     cpu, wall, y = at["user_s"] + at["sys_s"], at["wall_s"], at[response]

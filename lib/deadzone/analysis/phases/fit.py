@@ -294,7 +294,7 @@ def fit_curve(
     levels = level_table(reading)
     trials = trial_table(reading, levels)
     freedom = max(len(sample.value) - len(sample.levels), 0)
-    noise = Noise(posterior.noise, posterior.misfit, freedom > 0, float(spoilt.mean()), freedom)
+    noise = Noise(posterior.noise, posterior.misfit, freedom > 0, freedom)
     phases, joints = phase_tables(reading)
     model = PhaseModel(
         knob=knob,

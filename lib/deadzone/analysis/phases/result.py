@@ -98,14 +98,12 @@ class Noise:
         be told from `misfit`, and is what the curve itself suggests.
     misfit: what a level deviates from the straight pieces and replicates do not average away.
     estimable: True where at least one level has two trials, so that `replicate` rests on
-    replicates. outlier_rate: the expected share of spoiled trials. degrees_of_freedom: of
-    `replicate`; trials minus levels, at least 0.
+    replicates. degrees_of_freedom: of `replicate`; trials minus levels, at least 0.
     """
 
     replicate: float
     misfit: float
     estimable: bool
-    outlier_rate: float
     degrees_of_freedom: int
 
 

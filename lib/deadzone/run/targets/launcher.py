@@ -103,6 +103,13 @@ def start(request: dict[str, Any], go: str) -> tuple[int, int]:
     return pid, read_end
 
 
+COUNTED = {
+    "voluntary_switches": "ru_nvcsw", "involuntary_switches": "ru_nivcsw",
+    "minor_faults": "ru_minflt", "major_faults": "ru_majflt",
+}  # fmt: skip
+"""What wait4(2) counts of a process, by column."""
+
+
 class ProcessAccount:
     """CPU time, largest resident size and counters of the processes reaped so far; no process
     counts twice."""
@@ -110,9 +117,7 @@ class ProcessAccount:
     def __init__(self) -> None:
         self.user_s = self.sys_s = 0.0
         self.max_rss_bytes = 0
-        self.counted = dict.fromkeys(
-            ("voluntary_switches", "involuntary_switches", "minor_faults", "major_faults"), 0
-        )
+        self.counted = dict.fromkeys(COUNTED, 0)
 
     def reap(self, pid: int, options: int = 0) -> tuple[int, int]:
         """Wait for a process and add up what it and the descendants it waited for used."""
@@ -121,10 +126,8 @@ class ProcessAccount:
             self.user_s += usage.ru_utime
             self.sys_s += usage.ru_stime
             self.max_rss_bytes = max(self.max_rss_bytes, usage.ru_maxrss * 1024)
-            self.counted["voluntary_switches"] += usage.ru_nvcsw
-            self.counted["involuntary_switches"] += usage.ru_nivcsw
-            self.counted["minor_faults"] += usage.ru_minflt
-            self.counted["major_faults"] += usage.ru_majflt
+            for name, field in COUNTED.items():
+                self.counted[name] += getattr(usage, field)
         return reaped, status
 
 
