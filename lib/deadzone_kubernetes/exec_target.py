@@ -30,7 +30,8 @@ from deadzone_kubernetes.api.cluster import (
 from deadzone_kubernetes.api.streams import Spot
 from deadzone_kubernetes.cluster_target import ClusterTarget
 from deadzone_kubernetes.container import resources, trial
-from deadzone_kubernetes.container.container import PodContainer, Probe, lend, verified
+from deadzone_kubernetes.container.accounting import ContainerReading
+from deadzone_kubernetes.container.container import PodContainer, lend, verified
 from deadzone_kubernetes.container.resources import Resources
 from deadzone_kubernetes.container.trial import PodPlace, identity
 from deadzone_kubernetes.lease import giving_back, restoring
@@ -55,7 +56,7 @@ class ExecTarget(ClusterTarget):
     place: PodPlace
     others: OtherChanges
     """What others change meanwhile."""
-    probe: Probe
+    probe: ContainerReading
     """What the container has that trials run in."""
 
     def __init__(
@@ -133,7 +134,7 @@ class ExecTarget(ClusterTarget):
         if scalers:
             autoscaler.hold(workload, self._replicas, self._keep_autoscaler)
         self._choose_pods()
-        pod, cores = self.pods[0], self.probe.cores
+        pod, cores = self.pods[0], self.probe.numbers["cores"]
         node = f"the node {pod['spec'].get('nodeName')}, which has {cores} to give"
         self._check_fits(cores, f"{node}: it would limit nothing")
         if self._is_asked:
@@ -235,7 +236,7 @@ class ExecTarget(ClusterTarget):
         self._leave()
         try:
             with contextlib.suppress(ClusterError):
-                self._look_at_others()  # to say what they changed since the last trial
+                self.others.look(self.pods)  # to say what they changed since the last trial
             giving_back.give_back(
                 self._workload, self.original, self.spec.start_timeout_s, self.around.note
             )
@@ -254,8 +255,7 @@ class ExecTarget(ClusterTarget):
         """Put the treatment's limits and requests in force, and see them in the container's own
         control group."""
         is_there = self._are_there() and not self._is_lost
-        self._look_at_others()
-        self.others.check()
+        self._check_others()
         if not is_there:
             self._choose_pods()
         wanted = self.wanted(treatment)
@@ -267,14 +267,13 @@ class ExecTarget(ClusterTarget):
             self.probe, *_ = [verified(container, must) for _, container in self._every]
         except TargetError:
             self._are_there()
-            self._look_at_others()
-            self.others.check()
+            self._check_others()
             raise
 
     def look(self) -> Seen:
         """What happened to the workload and its pods in a trial that has just ended."""
         is_there = self._are_there() or self._is_lost
-        self._look_at_others()
+        self.others.look(self.pods)
         lost = None
         if self._is_asked and not is_there:
             self._is_lost = True
@@ -282,15 +281,15 @@ class ExecTarget(ClusterTarget):
                 f"the pods of {self._workload} that are asked were replaced, or are more or less, "
                 "during the trial"
             )
-        return Seen(lost, tuple(map(str, self.others.changes)), self._is_lost)
+        return Seen(lost, tuple(self.others.changes), self._is_lost)
 
     def _stopped_by(self) -> DeadzoneError | None:
         return self.others.stopped() if self._original else None
 
-    def _look_at_others(self) -> None:
-        """See what others changed since the last look."""
-        self.others.look_at_pods(self.pods)
-        self.others.look()
+    def _check_others(self) -> None:
+        """Raise ChangedError where others changed something, seen now or before."""
+        self.others.look(self.pods)
+        self.others.check()
 
     def _change(self, must: Resources, wanted: Limits) -> None:
         self.check_lease()

@@ -12,7 +12,6 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from deadzone.plugins import (
-    UNCHANGED,
     Command,
     Limits,
     Measurement,
@@ -32,7 +31,8 @@ from deadzone_kubernetes.api.cluster import (
 from deadzone_kubernetes.api.streams import Spot
 from deadzone_kubernetes.cluster_target import ClusterTarget
 from deadzone_kubernetes.container import trial
-from deadzone_kubernetes.container.container import BUSYBOX, COPY, PodContainer, Probe, verified
+from deadzone_kubernetes.container.accounting import ContainerReading
+from deadzone_kubernetes.container.container import BUSYBOX, COPY, PodContainer, verified
 from deadzone_kubernetes.container.resources import (
     CPU,
     FACTORS,
@@ -40,6 +40,7 @@ from deadzone_kubernetes.container.resources import (
     MEMORY,
     REQUESTS,
     Resources,
+    for_template,
     keys_swept,
     number_of,
     quantity,
@@ -48,7 +49,7 @@ from deadzone_kubernetes.container.resources import (
 from deadzone_kubernetes.container.trial import PodPlace, image_of
 from deadzone_kubernetes.specs import JobSpec, KubernetesTargetSpec
 from deadzone_kubernetes.survey import pod_problems
-from deadzone_kubernetes.survey.pod_problems import Hopeless
+from deadzone_kubernetes.survey.pod_problems import Standing
 from deadzone_kubernetes.workload import container_of, is_running, pods_of
 
 MANAGED_BY = "app.kubernetes.io/managed-by"
@@ -184,7 +185,7 @@ class JobWorker(Target):
         self.scratch = target.scratch
         self._job = ""
         self.pod: Object = {}
-        self.probe: Probe
+        self.probe: ContainerReading
         self.container: PodContainer | None = None
 
     def prepare(self, treatment: Treatment) -> None:
@@ -216,7 +217,7 @@ class JobWorker(Target):
         target = self._target
         cluster, namespace = target.cluster, target.spec.namespace
         deadline = time.monotonic() + target.spec.start_timeout_s
-        hopeless = Hopeless()
+        hopeless = Standing()
         while True:
             job = cluster.call(f"read the Job {self._job}", READ, self._job, namespace)
             pods = pods_of(
@@ -363,16 +364,9 @@ def _stated(part: dict[str, Any]) -> dict[str, Any]:
 def resources(job: JobSpec, wanted: Limits) -> dict[str, Any]:
     """The resources of a trial's container: reserved is the limit itself, unless the study says
     otherwise."""
-    levels = {key: getattr(wanted, factor) for factor, key in FACTORS.items()}
-    amounts = {
-        key: quantity(key, level) if is_number(level) else None for key, level in levels.items()
-    }
-    cores = wanted.cpu_limit
-    if amounts["requests.cpu"] is None and job.cpu_request is not None:
-        reserved = min(job.cpu_request, float(cores)) if is_number(cores) else job.cpu_request
-        amounts["requests.cpu"] = f"{round(reserved * 1000)}m"
-    if wanted.memory_limit == UNCHANGED:
-        amounts["limits.memory"] = job.memory
+    reserved = None if job.cpu_request is None else quantity("requests.cpu", job.cpu_request)
+    own = dict.fromkeys(FACTORS.values()) | {"requests.cpu": reserved, "limits.memory": job.memory}
+    amounts = dict(for_template(Resources(own), wanted).amounts)
     for name in (CPU, MEMORY):
         amounts[f"{REQUESTS}.{name}"] = amounts[f"{REQUESTS}.{name}"] or amounts[f"{LIMITS}.{name}"]
     return Resources({key: amount for key, amount in amounts.items() if amount}).as_patch()

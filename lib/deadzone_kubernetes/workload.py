@@ -6,7 +6,6 @@ Neither is believed: what counts is read in the container's own control group af
 calls this.
 """
 
-import time
 from collections.abc import Collection, Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Any, Self
@@ -15,7 +14,7 @@ from deadzone.plugins import TargetError, did_you_mean
 from deadzone_kubernetes.api.cluster import MANAGER, AbsentError, Cluster, ConflictError, Object
 from deadzone_kubernetes.container.resources import Resources, resources_of
 from deadzone_kubernetes.survey import pod_problems
-from deadzone_kubernetes.survey.pod_problems import Hopeless
+from deadzone_kubernetes.survey.pod_problems import Standing
 
 DEPLOYMENT, STATEFUL_SET, POD = "deployment", "statefulset", "pod"
 
@@ -181,20 +180,19 @@ class KubernetesWorkload:
 
         Raises TargetError, with what keeps it, if that takes longer or cannot come to pass.
         """
-        hopeless, ready_since = Hopeless(), 0.0
+        hopeless, settled = Standing(), Standing()
         after = f"has not ended after {timeout_s:g} s"
         for _ in self.cluster.looks(timeout_s, LOOK_EVERY_S):
             manifest, every = self.read(), self.all_pods()
             present = [pod for pod in every if not is_ending(pod)]
-            if self.is_rolled_out(manifest):
+            is_current = self.is_rolled_out(manifest)
+            ready = [pod for pod in present if is_current and is_ready(pod, container)]
+            if ready:
                 template = container_of(self.template(manifest), container, str(self))
                 wanted = Resources.of(template, resources_of(keys)).only(keys)
-                ready = [pod for pod in present if is_ready(pod, container)]
-                if ready:
-                    self._check_wanted(ready[-1], container, wanted, ours)
-                    ready_since = ready_since or time.monotonic()
-                    if time.monotonic() >= ready_since + _until_gone_s(every):
-                        return ready[-1]
+                self._check_wanted(ready[-1], container, wanted, ours)
+            if settled.for_long(ready, _until_gone_s(every)):
+                return ready[-1]
             if hopeless.for_long(pod_problems.incurable(manifest, present)):
                 after = "cannot end"
                 break
@@ -210,11 +208,8 @@ class KubernetesWorkload:
         if status.get("observedGeneration", 0) < manifest["metadata"].get("generation", 0):
             return False
         wanted = manifest["spec"].get("replicas", 1)
-        updated, ready = status.get("updatedReplicas", 0), status.get("readyReplicas", 0)
-        if self.kind == STATEFUL_SET:
-            is_current = status.get("updateRevision") == status.get("currentRevision")
-            return (is_current or updated == wanted) and ready == wanted
-        return updated == wanted and status.get("replicas", 0) == wanted and ready == wanted
+        counts = (status.get(key, 0) for key in ("replicas", "updatedReplicas", "readyReplicas"))
+        return {*counts} == {wanted}
 
     def _check_wanted(self, pod: Object, container: str, wanted: Resources, ours: Set[str]) -> None:
         """Raise TargetError where the cluster gives a pod, if not ours, others than its

@@ -56,10 +56,14 @@ class ContainerReading:
         elif number.isdigit():
             self.numbers[words.rstrip()] = int(number)
 
+    def first(self, word: str) -> str | None:
+        """What was told first under a word; None where nothing was."""
+        return next(iter(self.lines[word]), None)
+
     @property
     def cpu_max(self) -> str | None:
         """The limit in force, as quota and period; None where it cannot be read."""
-        return next(iter(self.lines["cpu_max"]), None)
+        return self.first("cpu_max")
 
     def counters(self) -> Counters:
         """The container's accounting, in the form of the local groups'; what its cgroups do not
@@ -94,7 +98,7 @@ class ContainerReading:
         return self.numbers[nanoseconds] / 1e9 if nanoseconds in self.numbers else None
 
     def _stalled_s(self, name: str) -> float | None:
-        some = next(iter(self.lines[name]), "")
+        some = self.first(name)
         return int(some.rpartition("total=")[2]) / 1e6 if some else None
 
     def _of_all_devices(self, what: re.Pattern[str]) -> int | None:
@@ -104,7 +108,7 @@ class ContainerReading:
 
     def machine_reading(self) -> interference.MachineReading:
         """The node's totals, in the form of the local target's."""
-        machine = next(iter(self.lines["machine"]), "cpu" + 10 * " 0")
+        machine = self.first("machine") or "cpu" + 10 * " 0"
         busy, stolen = interference.busy_and_stolen(machine.split()[1:])
         return interference.MachineReading(
             busy_s=busy * TICK_S,
@@ -143,20 +147,15 @@ def parse(text: str) -> TrialAccount:
             series.append(ContainerReading())
         if series:
             series[-1].add(line)
-    before, after = _reading(lines["before"]), _reading(lines["after"])
-    return TrialAccount(lines, before, after, tuple(series))
+    return TrialAccount(lines, reading(lines["before"]), reading(lines["after"]), tuple(series))
 
 
-def counted(text: str) -> Counters:
-    """What the launcher printed, as counters; what the container's cgroups do not tell is None."""
-    return _reading(text.splitlines()).counters()
-
-
-def _reading(lines: Iterable[str]) -> ContainerReading:
-    reading = ContainerReading()
+def reading(lines: Iterable[str]) -> ContainerReading:
+    """What the launcher printed at one moment."""
+    moment = ContainerReading()
     for line in lines:
-        reading.add(line)
-    return reading
+        moment.add(line)
+    return moment
 
 
 def measurement(

@@ -15,7 +15,6 @@ import hashlib
 import secrets
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
 from importlib import resources
 from math import inf, isclose
 from pathlib import Path, PurePosixPath
@@ -25,7 +24,7 @@ from deadzone.run.targets.limits.base import Counters
 from deadzone_kubernetes.api import streams
 from deadzone_kubernetes.api.cluster import MANAGER, Cluster, ClusterError, Object
 from deadzone_kubernetes.api.streams import Answer, NoProgramError, Spot, StreamBrokenError
-from deadzone_kubernetes.container.accounting import cores_of, counted
+from deadzone_kubernetes.container.accounting import ContainerReading, cores_of, reading
 from deadzone_kubernetes.container.resources import Resources
 from deadzone_kubernetes.survey import pod_problems
 from deadzone_kubernetes.workload import container_of, pod_now
@@ -106,19 +105,6 @@ class LauncherDiedError(ClusterError):
     """Whatever measured the trial is gone, and with it what it measured."""
 
 
-@dataclass(frozen=True)
-class Probe:
-    """What a container has: version of its cgroups (0: none readable), limit in force as quota and
-    period, cores of its node, whether its clock is finer than the uptime, and the memory limit in
-    force [bytes, or max]."""
-
-    cgroup: int
-    cpu_max: str | None
-    cores: int
-    fine_clock: bool
-    memory_max: str | None = None
-
-
 class PodContainer:
     """One container of one pod, with the launcher in it."""
 
@@ -133,7 +119,7 @@ class PodContainer:
         self._shell: tuple[str, ...] = (str(lent / "busybox"), "sh") if lent else ()
         self._tools = str(lent / "bin") if lent else "-"
 
-    def open(self) -> Probe:
+    def open(self) -> ContainerReading:
         """Find the shell, bring the launcher, and look around.
 
         Raises TargetError where the container has no shell or nothing can be written.
@@ -189,19 +175,16 @@ class PodContainer:
                     raise
                 self.cluster.pause(1.0)
 
-    def probe(self) -> Probe:
+    def probe(self) -> ContainerReading:
         """What the container has now, with the limit in force in its own control group."""
-        lines = (line.partition(" ") for line in self._act("probe").stdout.splitlines())
-        values = {key: value for key, _, value in lines}
-        if "writable" not in values:
+        probe = reading(self._act("probe").stdout.splitlines())
+        if "writable" not in probe.lines:
             raise self._unwritable()
-        cgroup, cores = int(values["cgroup"]), int(values["cores"])
-        limits = (values.get("cpu_max"), values.get("memory_max"))
-        return Probe(cgroup, limits[0], cores, bool(values.get("fine_clock")), limits[1])
+        return probe
 
     def count(self) -> Counters:
         """Its accounting now. The reading itself costs the container a few milliseconds of CPU."""
-        return counted(self._act("count").stdout)
+        return reading(self._act("count").stdout.splitlines()).counters()
 
     def _argv(self, action: str, *arguments: str) -> tuple[str, ...]:
         launch, shell = str(self.home / "launch"), " ".join(self._shell)
@@ -296,14 +279,14 @@ class PodContainer:
         return bool(words) and words[0] in (sha256, str(size))
 
 
-def verified(container: PodContainer, must: Resources) -> Probe:
+def verified(container: PodContainer, must: Resources) -> ContainerReading:
     """Look into the container's control group until it has the amounts.
 
     Raises TargetError if it does not get them, or shows no control group.
     """
     for _ in container.cluster.looks(IN_FORCE_TIMEOUT_S, LOOK_EVERY_S):
         probe = container.probe()
-        if probe.cgroup == 0:
+        if not probe.numbers["cgroup"]:
             raise TargetError(
                 f"{container.spot} shows no control group, so no limit can be verified and nothing "
                 "be measured."
@@ -317,7 +300,7 @@ def verified(container: PodContainer, must: Resources) -> Probe:
     )
 
 
-def not_in_force(probe: Probe, must: Resources) -> str:
+def not_in_force(probe: ContainerReading, must: Resources) -> str:
     """The first amount that the control group does not have, in words; empty where it has them
     all."""
     have = cores_of(probe.cpu_max)
@@ -326,8 +309,9 @@ def not_in_force(probe: Probe, must: Resources) -> str:
         if key == "limits.cpu" and not isclose(have or inf, wanted or inf, abs_tol=ROUNDING):
             asked = "none" if wanted is None else f"{wanted:g} cores"
             return f"{probe.cpu_max!r} where a limit of {asked}"
-        if key == "limits.memory" and not _is_size(probe.memory_max, wanted):
-            return f"{probe.memory_max} bytes where a memory limit of {quantity or 'none'}"
+        memory_max = probe.first("memory_max")
+        if key == "limits.memory" and not _is_size(memory_max, wanted):
+            return f"{memory_max} bytes where a memory limit of {quantity or 'none'}"
     return ""
 
 

@@ -23,11 +23,11 @@ from deadzone.store.programs import NOT_STARTED
 from deadzone_kubernetes.api.cluster import AbsentError, Cluster, Object
 from deadzone_kubernetes.api.streams import NoProgramError, StreamBrokenError
 from deadzone_kubernetes.container import accounting
+from deadzone_kubernetes.container.accounting import ContainerReading
 from deadzone_kubernetes.container.container import (
     LauncherDiedError,
     NotStartedError,
     PodContainer,
-    Probe,
 )
 from deadzone_kubernetes.container.resources import LIMITS, REQUESTS
 from deadzone_kubernetes.specs import KubernetesTargetSpec
@@ -133,22 +133,23 @@ def restarts(pod: Mapping[str, Any], container: str) -> int:
 
 
 def where_and_how(
-    spec: KubernetesTargetSpec, pod: Object, container: str, probe: Probe
+    spec: KubernetesTargetSpec, pod: Object, container: str, probe: ContainerReading
 ) -> dict[str, Any]:
     """Where trials run and how they are measured, for the provenance."""
     shell = (
         "a busybox lent to the container" if spec.launcher_image else "the container's own shell"
     )
-    clock = "clock, to a millisecond" if probe.fine_clock else "uptime, to 10 ms"
+    version = probe.numbers["cgroup"]
+    clock = "clock, to a millisecond" if probe.first("fine_clock") else "uptime, to 10 ms"
     return {
         "target": spec.kind,
         "target_mode": spec.mode,
         "image_id": str(container_status(pod, container).get("imageID") or "") or None,
         "cluster_node": pod["spec"].get("nodeName"),
-        "node_cores": probe.cores,
+        "node_cores": probe.numbers["cores"],
         "measured_by": f"a launcher in the container, run by {shell}",
         "wall_clock": f"the node's {clock}",
-        "accounting": f"the container's control group (version {probe.cgroup}) and all in it",
+        "accounting": f"the container's control group (version {version}) and all in it",
         "account_source": "schedstat, looked at by the launcher",
         "account_refused": {"taskstats": "no container hears of it"},
         "peak_memory": "of the program alone, read after 0.2 s, then every second",

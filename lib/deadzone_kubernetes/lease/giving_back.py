@@ -14,30 +14,29 @@ it, from any machine.
 from __future__ import annotations
 
 import contextlib
-import itertools
-import json
-import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
+
+from pydantic import TypeAdapter, ValidationError
 
 from deadzone.errors import NotGivenBackError
 from deadzone.plugins import TargetError
 from deadzone_kubernetes.api.cluster import MANAGER, AbsentError, MissingVerbError, Object
 from deadzone_kubernetes.container.resources import FACTORS, Resources, in_words
 from deadzone_kubernetes.survey import pod_problems
-from deadzone_kubernetes.survey.pod_problems import Hopeless
+from deadzone_kubernetes.survey.pod_problems import Standing
 from deadzone_kubernetes.watch import autoscaler
 from deadzone_kubernetes.watch.autoscaler import Had
 from deadzone_kubernetes.watch.changes import (
-    Change,
     Owned,
     Path,
     is_ours,
+    last_set,
     managers_of,
     owned_again,
-    owner_of,
+    owners,
     path_of,
     value_at,
 )
@@ -57,11 +56,12 @@ ANNOTATION = "deadzone.dev/original-resources"
 
 @dataclass(frozen=True)
 class ResizedPod:
-    """What a pod had that was resized in place, and which one it is."""
+    """What a pod had that was resized in place, which one it is, and who owned these amounts."""
 
     resources: Resources
     name: str
     uid: str
+    owned: Owned = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -92,45 +92,32 @@ class Original:
     def with_pod(self, pod: Mapping[str, Any], have: Resources) -> Original:
         """The same with one more pod that is about to be resized; one that is known already keeps
         its entry."""
-        uid = pod["metadata"]["uid"]
+        name, uid = pod["metadata"]["name"], pod["metadata"]["uid"]
         if any(known.uid == uid for known in self.pods):
             return self
-        resized = ResizedPod(have, pod["metadata"]["name"], uid)
-        return replace(self, pods=(*self.pods, resized))
+        paths = [path_of(POD, self.container, key) for key in have.amounts]
+        return replace(self, pods=(*self.pods, ResizedPod(have, name, uid, owners(pod, paths))))
 
     def dumps(self) -> str:
         """As one line of JSON."""
-        return json.dumps(asdict(self), separators=(",", ":"))
-
-    @classmethod
-    def loads(cls, text: str, where: str) -> Original:
-        """Raises TargetError for an annotation that something else changed."""
-        try:
-            every = json.loads(text).items()
-            document = {key: value for key, value in every if key in cls.__dataclass_fields__}
-            if isinstance(owned := document.get("owned"), dict):  # of an earlier version, by object
-                held = document.get("autoscalers") or {}
-                document["autoscalers"] = {it: (held[it], owned.pop(it, [])) for it in held}
-                document["owned"] = list(itertools.chain(*owned.values()))
-            resized = tuple(ResizedPod(**_read(entry)) for entry in document.pop("pods"))
-            swept = tuple(document.pop("swept"))
-            removed = tuple(document.pop("removed", cls.removed))
-            return cls(**_read(document), pods=resized, swept=swept, removed=removed)
-        except (ValueError, TypeError, KeyError, AttributeError) as error:
-            raise TargetError(
-                f"The annotation {ANNOTATION} of {where} cannot be read, so what it had before is "
-                f"not known: {text!r}. Set its resources by hand, then remove the annotation."
-            ) from error
+        return WRITTEN.dump_json(self).decode()
 
 
-def _read(entry: Object) -> Object:
-    return {**entry, "resources": Resources(dict(entry["resources"]["amounts"]))}
+WRITTEN = TypeAdapter(Original)
+"""How it stands in the annotation."""
 
 
 def kept(manifest: Object, where: str) -> Original | None:
-    """The original resources that an object's annotation keeps; None without one."""
+    """The original resources that an object's annotation keeps; None without one. Raises
+    TargetError for an annotation that something else changed."""
     text = (manifest["metadata"].get("annotations") or {}).get(ANNOTATION)
-    return None if text is None else Original.loads(text, where)
+    try:
+        return None if text is None else WRITTEN.validate_json(text)
+    except ValidationError as error:
+        raise TargetError(
+            f"The annotation {ANNOTATION} of {where} cannot be read, so what it had before is "
+            f"not known: {text!r}. Set its resources by hand, then remove the annotation."
+        ) from error
 
 
 NOTE: Path = ("metadata", "annotations", ANNOTATION)
@@ -172,6 +159,8 @@ def give_back(
             pod = replace(workload, kind=POD, name=resized.name)
             with contextlib.suppress(AbsentError):
                 done += _back(pod, original, resized.resources, resized.uid)[0]
+                with contextlib.suppress(MissingVerbError):
+                    _leave(pod, resized.owned)
         if original.rolled and not is_changed and workload.kind != POD:
             # What is written at a workload has its controller try again at once; by itself it may
             # pause for minutes.
@@ -179,7 +168,9 @@ def give_back(
         if original.rolled or is_changed:
             _await_pods(workload, original, timeout_s)
         done += let_go()
-        _close_note(workload, original)
+        manifest = _leave(workload, original.owned)
+        if workload.kind == DEPLOYMENT:
+            _remove_note_of_revisions(workload, manifest)
     except AbsentError:
         done += let_go()
         return [f"{workload} is gone", *done]
@@ -195,7 +186,7 @@ def _of(workload: KubernetesWorkload, manifest: Object, original: Original) -> R
 
 def _merged(
     workload: KubernetesWorkload, manifest: Object, original: Original, before: Resources
-) -> tuple[Resources, list[Change], Resources]:
+) -> tuple[Resources, list[str], Resources]:
     """What a container is to have: what it had before, but for what others set since; what that is;
     and what it has now."""
     now = _of(workload, manifest, original)
@@ -208,7 +199,7 @@ def _merged(
         if has != had and (is_removed or not is_ours(manifest, path)):
             wanted[key] = has
             what = f"the {in_words(key)} {has}, set" if has else f"the {in_words(key)}, removed,"
-            kept.append(Change(what, owner_of(manifest, path)))
+            kept.append(" ".join(filter(None, (what, last_set(manifest, path)))))
     return Resources(wanted), kept, now
 
 
@@ -238,18 +229,14 @@ def _back(
 def _await_pods(workload: KubernetesWorkload, original: Original, timeout_s: float) -> None:
     """Wait until every pod has its template's resources. Raises NotGivenBackError, with those that
     have not."""
-    hopeless, settled_since = Hopeless(), 0.0
+    hopeless, settled = Standing(), Standing()
     for _ in workload.cluster.looks(timeout_s, LOOK_EVERY_S):
         manifest, pods = workload.read(), workload.pods()
         wanted = _of(workload, manifest, original)
         left = _at_a_level(workload, pods, original, wanted)
-        if not left:
-            settled_since = settled_since or time.monotonic()
-            if workload.is_rolled_out(manifest) or time.monotonic() - settled_since > SETTLED_S:
-                return
-            continue
-        settled_since = 0.0
-        if hopeless.for_long(pod_problems.incurable(manifest, pods)):
+        if settled.for_long(not left, 0.0 if workload.is_rolled_out(manifest) else SETTLED_S):
+            return
+        if left and hopeless.for_long(pod_problems.incurable(manifest, pods)):
             break
     if left:
         named = "; ".join(f"pod {name} still has {have}" for name, have in left)
@@ -280,19 +267,18 @@ def _is_resize_by_others(entry: Object) -> bool:
     return is_other and entry.get("subresource") == "resize"
 
 
-def _close_note(workload: KubernetesWorkload, original: Original) -> None:
-    """The owners as they were, and nothing of the sweep at the workload any more."""
+def _leave(where: KubernetesWorkload, owned: Owned) -> Object:
+    """A workload, or a pod, with the owners of its fields as they were, and nothing of the sweep
+    any more."""
 
-    def own_again() -> None:
-        manifest = workload.read()
-        if body := owned_again(manifest, original.owned, NOTE):
-            body["metadata"]["resourceVersion"] = manifest["metadata"]["resourceVersion"]
-            workload.patch("give fields back to their owners", body)
+    def attempt() -> Object:
+        manifest = where.read()
+        body = owned_again(manifest, owned)
+        version = manifest["metadata"]["resourceVersion"]
+        body["metadata"] |= {"resourceVersion": version, "annotations": {ANNOTATION: None}}
+        return where.patch("give fields back to their owners", body)
 
-    workload.cluster.without_conflict(own_again)
-    manifest = workload.annotate({ANNOTATION: None})
-    if workload.kind == DEPLOYMENT:
-        _remove_note_of_revisions(workload, manifest)
+    return where.cluster.without_conflict(attempt)
 
 
 def _remove_note_of_revisions(workload: KubernetesWorkload, manifest: Object) -> None:

@@ -33,6 +33,9 @@ LONG_AGO_S = 600.0
 """A lease that was renewed so long ago by any clock is taken at once: no two clocks are so far
 apart [s]."""
 
+HOLDER = "holderIdentity"
+"""The key of its specification that says whose it is."""
+
 READ, CREATE, REPLACE, DELETE = (
     f"coordination.{verb}_namespaced_lease" for verb in ("read", "create", "replace", "delete")
 )
@@ -88,7 +91,7 @@ class Lease:
             now = self._read()
             if now["metadata"]["resourceVersion"] != seen["metadata"]["resourceVersion"]:
                 raise BusyError(
-                    f"Another sweep works on {self._subject}: {now['spec'].get('holderIdentity')}. "
+                    f"Another sweep works on {self._subject}: {now['spec'].get(HOLDER)}. "
                     "Wait for its end."
                 )
 
@@ -116,23 +119,16 @@ class Lease:
             if self._version is None:
                 return
             try:
-                self._version = self._replaced("renew a lock", self._version)["metadata"][
-                    "resourceVersion"
-                ]
-            except (ConflictError, AbsentError):
-                self._settle_conflict()
-
-    def _settle_conflict(self) -> None:
-        """A renewal whose answer got lost conflicts with itself: the holder tells."""
-        try:
-            now = self._read()
-        except AbsentError:
-            self._lost = "it was removed"
-            return
-        if now["spec"].get("holderIdentity") == self.holder:
-            self._version = now["metadata"]["resourceVersion"]
-        else:
-            self._lost = f"{now['spec'].get('holderIdentity')} has it now"
+                try:
+                    now = self._replaced("renew a lock", self._version)
+                except ConflictError:  # also of a renewal whose answer got lost: the holder tells
+                    now = self._read()
+            except AbsentError:
+                self._lost = "it was removed"
+                return
+            self._version, holder = now["metadata"]["resourceVersion"], now["spec"].get(HOLDER)
+            if holder != self.holder:
+                self._lost = f"{holder} has it now"
 
     def _renew_always(self) -> None:
         while not self._stop.wait(RENEW_EVERY_S):
@@ -160,7 +156,7 @@ class Lease:
         now = datetime.now(UTC).isoformat(timespec="microseconds")  # which the API wants
         metadata: Object = {"name": self._name, "resourceVersion": version}
         metadata["labels"] = {"app.kubernetes.io/managed-by": "deadzone"}
-        spec = {"holderIdentity": self.holder, "leaseDurationSeconds": DURATION_S}
+        spec = {HOLDER: self.holder, "leaseDurationSeconds": DURATION_S}
         return {"metadata": metadata, "spec": {**spec, "acquireTime": now, "renewTime": now}}
 
 
@@ -171,7 +167,7 @@ def lease_name(workload: KubernetesWorkload) -> str:
 
 def died_here(lease: Object) -> bool:
     """Whether the holder was a process of this machine, since its last boot, that has ended."""
-    holder = str(lease["spec"].get("holderIdentity")).rpartition("@")[2]
+    holder = str(lease["spec"].get(HOLDER)).rpartition("@")[2]
     machine, _, process = holder.rpartition("/")
     return machine == _machine() and is_left_over(process)
 
@@ -184,7 +180,7 @@ def _machine() -> str:
 
 def is_free(lease: Object) -> bool:
     """Whether a lease is free by any clock."""
-    renewed, holder = lease["spec"].get("renewTime"), lease["spec"].get("holderIdentity")
+    renewed, holder = lease["spec"].get("renewTime"), lease["spec"].get(HOLDER)
     if not renewed or not holder:
         return True
     age = datetime.now(UTC) - datetime.fromisoformat(str(renewed).replace("Z", "+00:00"))

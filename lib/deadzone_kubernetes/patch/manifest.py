@@ -18,7 +18,6 @@ from deadzone.plugins import (
     NONE,
     UNCHANGED,
     Level,
-    Limits,
     Message,
     RunFolder,
     TableError,
@@ -109,7 +108,8 @@ def patch(
     source = analysis.source
     assert source.study is not None
     kind, _slash, name = where.workload.partition("/")
-    resources = _cpu(limits_of(source.study, levels), levels, used.cores[REQUEST_PERCENTILE])
+    limit = limits_of(source.study, levels).cpu_limit
+    resources = _cpu(limit, levels.get("cpu_request", used.cores[REQUEST_PERCENTILE]))
     _add_memory(resources, levels, source.provenance.get(MEMORY_REQUEST_BEFORE))
     container: dict[str, Any] = {"name": where.container, "resources": resources}
     workload = source.study.workload
@@ -163,18 +163,12 @@ def comments(
     return lines
 
 
-def _cpu(
-    limits: Limits, levels: Mapping[str, Level], used_cores: float
-) -> dict[str, dict[str, Any]]:
-    """Limit and request of CPU: the request is the one that was swept, else what was used."""
-    limit, asked = limits.cpu_limit, levels.get("cpu_request", used_cores)
+def _cpu(limit: Level, asked: Level) -> dict[str, dict[str, Any]]:
+    """Limit and request of CPU. asked: the request that was swept, else what was used [cores]."""
     request = max(LEAST_REQUEST_MILLICORES, math.ceil(round(1000 * float(asked), 3)))
-    if limit == UNCHANGED:
-        return {"requests": {"cpu": f"{request}m"}}
-    if not is_number(limit):
-        return {"limits": {"cpu": None}, "requests": {"cpu": f"{request}m"}}
-    allowed = max(1, round(1000 * float(limit)))
-    return {"limits": {"cpu": f"{allowed}m"}, "requests": {"cpu": f"{min(request, allowed)}m"}}
+    allowed = max(1, round(1000 * float(limit))) if is_number(limit) else None
+    limits = {} if limit == UNCHANGED else {"limits": {"cpu": f"{allowed}m" if allowed else None}}
+    return {**limits, "requests": {"cpu": f"{min(request, allowed or request)}m"}}
 
 
 def _add_memory(

@@ -26,16 +26,17 @@ NO_HOPE_AFTER_S = 5.0
 [s]."""
 
 
-class Hopeless:
-    """Whether a reason that waiting does not cure has stood for `NO_HOPE_AFTER_S`, look by look."""
+class Standing:
+    """Whether something stands without a break, such as a reason that waiting does not cure, look
+    by look."""
 
     def __init__(self) -> None:
         self._since = 0.0
 
-    def for_long(self, reason: str | None) -> bool:
-        """Take in the reason of now; None where there is hope."""
-        self._since = (self._since or time.monotonic()) if reason else 0.0
-        return bool(reason) and time.monotonic() - self._since > NO_HOPE_AFTER_S
+    def for_long(self, it: object, seconds: float = NO_HOPE_AFTER_S) -> bool:
+        """Take in what is there now; whether something has been for so long [s]."""
+        self._since = (self._since or time.monotonic()) if it else 0.0
+        return bool(it) and time.monotonic() - self._since >= seconds
 
 
 def incurable(manifest: Mapping[str, Any], pods: Sequence[Mapping[str, Any]]) -> str | None:

@@ -15,12 +15,11 @@ from typing import Any
 from deadzone.plugins import TargetError
 from deadzone_kubernetes.api.cluster import MANAGER, AbsentError, MissingVerbError, Object
 from deadzone_kubernetes.watch.changes import (
-    Change,
     Owned,
     Path,
     is_ours,
+    last_set,
     owned_again,
-    owner_of,
     owners,
     value_at,
 )
@@ -217,15 +216,14 @@ def let_go(workload: KubernetesWorkload, held: Mapping[str, Had], note: Note) ->
             }
             back = {path: value for path, value in differ.items() if is_ours(manifest, path)}
             theirs = [
-                Change(f"{path[-1]} {value_at(manifest, path)}, set", owner_of(manifest, path))
+                f"{path[-1]} {value_at(manifest, path)}, set {last_set(manifest, path)}"
                 for path in differ.keys() - back.keys()
             ]
             if back:
                 manifest = kind.patch(workload, manifest, _nested(back))
                 had_in_words = (f"{path[-1]} {value or 'none'}" for path, value in back.items())
                 done.append(f"{it} of {workload}: {', '.join(had_in_words)} again")
-            if body := owned_again(manifest, had[1]):
-                kind.patch(workload, manifest, body)
+            kind.patch(workload, manifest, owned_again(manifest, had[1]))
             for change in theirs:
                 note(f"{it} of {workload}: {change}; that stays")
 

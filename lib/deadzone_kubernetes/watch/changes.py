@@ -39,17 +39,6 @@ ITSELF: Object = {".": {}}
 """How a value with others in it is owned itself."""
 
 
-@dataclass(frozen=True)
-class FieldOwner:
-    """Who set a field last. at: when, as the API server writes it."""
-
-    manager: str
-    at: str
-
-    def __str__(self) -> str:
-        return f"by {self.manager} at {_clock(self.at)}"
-
-
 def path_of(kind: str, container: str, key: str) -> Path:
     """Where an object has an amount of a container. kind: of the object. key: such as
     limits.cpu."""
@@ -84,14 +73,15 @@ def entries(manifest: Mapping[str, Any], path: Path) -> Iterator[Object]:
             yield entry
 
 
-def owner_of(
-    manifest: Mapping[str, Any], path: Path, before: Collection[Object] = ()
-) -> FieldOwner | None:
-    """Who set a field last; None where the API server does not tell. before: entries of earlier,
-    whose owners wrote nothing since."""
-    fresh = [entry for entry in entries(manifest, path) if entry not in before]
+def last_set(
+    manifest: Mapping[str, Any], *paths: Path, before: Collection[Object] = ()
+) -> str | None:
+    """Who set one of some fields last, and when, in words; None where the API server does not tell.
+    before: entries of earlier, whose owners wrote nothing since."""
+    every = (entry for path in paths for entry in entries(manifest, path))
+    fresh = [entry for entry in every if entry not in before]
     last = max(fresh, key=lambda entry: str(entry.get("time")), default=None)
-    return FieldOwner(str(last.get("manager")), str(last.get("time") or "")) if last else None
+    return f"by {last.get('manager')} at {_clock(str(last.get('time') or ''))}" if last else None
 
 
 def is_ours(manifest: Mapping[str, Any], path: Path) -> bool:
@@ -120,21 +110,14 @@ def applier(owned: Owned) -> str | None:
     return None
 
 
-def owned_again(manifest: Object, owned: Owned, noted: Path = ()) -> Object | None:
-    """The patch after which fields that the sweep took have their owners again, and it has none but
-    its note; None where nothing changes by it.
+def owned_again(manifest: Object, owned: Owned) -> Object:
+    """The patch after which fields that the sweep took have their owners again, and it has none.
 
-    A patch of its own, for with another change in it the sweep would be an owner again.
+    Nothing but removals may go with it, for what else is set has the sweep as its owner again.
     """
-    managers = managers_of(manifest)
-    note = [
-        {**entry, "fieldsV1": _with(None, _keys(noted))}
-        for entry in entries(manifest, noted)
-        if noted and entry.get("manager") == MANAGER
-    ]
     again = [
         entry
-        for entry in managers
+        for entry in managers_of(manifest)
         if entry.get("manager") != MANAGER or entry.get("subresource") == LENT
     ]
     for path, owner in ((tuple(path), owner) for path, owner in owned):
@@ -143,8 +126,7 @@ def owned_again(manifest: Object, owned: Owned, noted: Path = ()) -> Object | No
         same = [i for i, one in enumerate(again) if _who(one) == _who(owner)]
         entry = again.pop(same[0]) if same else {**owner, "fieldsV1": None}
         again.append({**entry, "fieldsV1": _with(entry["fieldsV1"], _keys(path))})
-    every = [*again, *note]
-    return None if every == managers else {"metadata": {"managedFields": every}}
+    return {"metadata": {"managedFields": again}}
 
 
 def _who(entry: Object) -> Object:
@@ -185,18 +167,6 @@ PERMISSION_PATH: Path = ("metadata", "annotations")
 
 
 @dataclass(frozen=True)
-class Change:
-    """A difference that others made. what: in words, with the values. who: who made it and when, as
-    far as the API server tells."""
-
-    what: str
-    who: FieldOwner | str | None
-
-    def __str__(self) -> str:
-        return f"{self.what} {self.who}" if self.who else self.what
-
-
-@dataclass(frozen=True)
 class Look:
     """An object as it was seen, and when."""
 
@@ -212,20 +182,20 @@ class Look:
         """When, in words, a change was made whose author the cluster does not record."""
         return f"between {self.at:%H:%M:%S} and {at:%H:%M:%S} UTC (the cluster does not record who)"
 
-    def differences(self, now: Object, watched: Collection[Path] = ()) -> list[Change]:
-        """What others changed in the object's specification since. watched: further fields."""
+    def differences(self, now: Object, watched: Collection[Path] = ()) -> list[str]:
+        """What others changed in the object's specification since, with who, as far as the API
+        server tells. watched: further fields."""
         before, unknown = self.manifest, self.until(datetime.now(UTC))
         if before["metadata"]["uid"] != now["metadata"]["uid"]:
-            return [Change("it was deleted and made again", unknown)]
+            return [f"it was deleted and made again {unknown}"]
         was, has = (dict(_values(("spec",), manifest["spec"])) for manifest in (before, now))
         for path in watched:
             was[path], has[path] = value_at(before, path), value_at(now, path)
         written = managers_of(before)
         differ = [path for path in {**was, **has} if was.get(path) != has.get(path)]
         return [
-            Change(
-                _said(path, was.get(path), has.get(path)), owner_of(now, path, written) or unknown
-            )
+            f"{_said(path, was.get(path), has.get(path))} "
+            f"{last_set(now, path, before=written) or unknown}"
             for path in differ
             # not a shell that is lent, a user who looks, or a write of ours whose answer was lost
             if EPHEMERAL not in path and not (is_ours(now, path) and any(entries(now, path)))

@@ -3,13 +3,12 @@
 import math
 import time
 from collections.abc import Callable, Iterable
-from dataclasses import replace
 from datetime import UTC, datetime
 
 from deadzone.plugins import resume_option
 from deadzone_kubernetes.api.cluster import AbsentError, ChangedError, Object
 from deadzone_kubernetes.watch import autoscaler
-from deadzone_kubernetes.watch.changes import PERMISSION_PATH, Change, Look, owner_of
+from deadzone_kubernetes.watch.changes import PERMISSION_PATH, Look, last_set
 from deadzone_kubernetes.workload import PERMISSION, POD, KubernetesWorkload
 
 DELETED = "it was deleted"
@@ -32,7 +31,7 @@ class OtherChanges:
         self._workload, self._note, self._last = workload, note, Look.now(manifest)
         self._scalers_at = -math.inf
         self._pods: dict[str, Look] = {}
-        self.changes: list[Change] = []
+        self.changes: list[str] = []
         self.are_rolled = False
 
     def wrote(self, manifest: Object) -> None:
@@ -42,13 +41,15 @@ class OtherChanges:
         else:
             self._pods[manifest["metadata"]["uid"]] = Look.now(manifest)
 
-    def look(self) -> None:
-        """See and say what others changed at the workload since the last look."""
+    def look(self, pods: Iterable[Object]) -> None:
+        """See and say what others changed at the workload since the last look. pods: of it, as they
+        are now."""
+        self.look_at_pods(pods)
         try:
             self.look_at(self._workload.read())
         except AbsentError:
-            if DELETED not in {change.what for change in self.changes}:
-                self._add([Change(DELETED, self._last.until(datetime.now(UTC)))])
+            if not any(change.startswith(DELETED) for change in self.changes):
+                self._add([f"{DELETED} {self._last.until(datetime.now(UTC))}"])
             return
         if time.monotonic() - self._scalers_at > SCALERS_EVERY_S:
             self._scalers_at = time.monotonic()
@@ -69,9 +70,9 @@ class OtherChanges:
             name, uid = pod["metadata"]["name"], pod["metadata"]["uid"]
             changes = self._pods[uid].differences(pod) if uid in self._pods else []
             self._pods[uid] = Look.now(pod)
-            self._add([replace(one, what=f"pod {name}{until}: {one.what}") for one in changes])
+            self._add([f"pod {name}{until}: {change}" for change in changes])
 
-    def _add(self, changes: list[Change]) -> None:
+    def _add(self, changes: list[str]) -> None:
         for change in changes:
             if change not in self.changes:
                 self._note(f"{self._workload}: {change}; that stays")
@@ -83,7 +84,7 @@ class OtherChanges:
             return None
         return ChangedError(
             f"Others changed {self._workload} since the sweep began: "
-            f"{'; '.join(map(str, self.changes))}. That stays as it is, and the sweep is stopped, "
+            f"{'; '.join(self.changes)}. That stays as it is, and the sweep is stopped, "
             "for later trials would not be as the first ones. Agree with them and sweep again; "
             f"{resume_option('latest', is_changed=True)} goes on, with trials "
             "that are not trusted."
@@ -95,13 +96,9 @@ class OtherChanges:
             raise error
 
 
-def _made(scaler: autoscaler.Autoscaler) -> Change:
+def _made(scaler: autoscaler.Autoscaler) -> str:
     """An autoscaler that changes the workload and did not when the sweep began."""
     target = ("spec", scaler.kind.target)
-    paths = [target, (*target, "name"), *scaler.kind.hold(1)]
-    who = max(
-        filter(None, (owner_of(scaler.manifest, path) for path in paths)),
-        default=None,
-        key=lambda owner: owner.at,
-    )
-    return Change(f"a {scaler.kind.name} {scaler.name} changes it now, made or switched on", who)
+    who = last_set(scaler.manifest, target, (*target, "name"), *scaler.kind.hold(1))
+    what = f"a {scaler.kind.name} {scaler.name} changes it now, made or switched on"
+    return f"{what} {who}" if who else what

@@ -7,9 +7,9 @@ from deadzone.run.targets.limits.base import Counters
 from deadzone.store.table import ACCOUNT
 from deadzone_kubernetes.container.accounting import (
     ContainerReading,
-    counted,
     measurement,
     parse,
+    reading,
     wall,
 )
 
@@ -217,4 +217,4 @@ FOUND = {
     ids=["version 2, with pressure", "version 1, with the groups below", "nothing told"],
 )  # fmt: skip
 def test_what_a_control_group_counted(told, found):
-    assert counted(told) == found
+    assert reading(told.splitlines()).counters() == found

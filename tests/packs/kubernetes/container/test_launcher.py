@@ -16,7 +16,7 @@ import pytest
 from needs import needs
 
 from deadzone.store.table import ACCOUNT
-from deadzone_kubernetes.container.accounting import counted, measurement, parse
+from deadzone_kubernetes.container.accounting import measurement, parse, reading
 from deadzone_kubernetes.container.container import MAKE_HOME
 
 LAUNCHER = resources.files("deadzone_kubernetes.container").joinpath("launcher.sh").read_text()
@@ -176,11 +176,11 @@ def test_the_probe_tells_of_the_node(launcher):
 
 
 def test_its_accounting_grows_with_what_is_used(launcher):
-    before = counted(act(launcher("count")).stdout)
+    before = reading(act(launcher("count")).stdout.splitlines()).counters()
     end = time.process_time() + 0.2
     while time.process_time() < end:
         pass
-    after = counted(act(launcher("count")).stdout)
+    after = reading(act(launcher("count")).stdout.splitlines()).counters()
     if before.usage_s is None:
         pytest.skip("this machine's root group counts no CPU time")
     assert after.usage_s - before.usage_s > 0.19

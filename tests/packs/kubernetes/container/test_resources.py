@@ -4,7 +4,8 @@ import pytest
 
 from deadzone.errors import TargetError
 from deadzone.study.design import Limits
-from deadzone_kubernetes.container.container import Probe, not_in_force
+from deadzone_kubernetes.container.accounting import reading
+from deadzone_kubernetes.container.container import not_in_force
 from deadzone_kubernetes.container.resources import (
     FACTORS,
     Resources,
@@ -140,6 +141,6 @@ def test_the_same_amount_is_the_same_however_it_is_written():
     ],
 )
 def test_a_memory_limit_is_read_back_in_whole_pages(told, limit, has):
-    probe = Probe(1, "100000 100000", 2, fine_clock=True, memory_max=told)
+    probe = reading(["cpu_max 100000 100000", f"memory_max {told}"])
     said = not_in_force(probe, Resources({"limits.cpu": "1", "limits.memory": limit}))
     assert (said == "") == has, said

@@ -1,6 +1,7 @@
 """What is kept in an annotation, and what is read back from it."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -29,13 +30,10 @@ def test_it_survives_the_way_through_an_annotation():
         assert kept(found, "deployment/w") == before
 
 
-def test_owners_by_object_as_an_earlier_version_wrote_them_are_read():
-    scaler, of_it = "HorizontalPodAutoscaler/w", [["spec", "minReplicas"], {"manager": "helm"}]
-    of_pods = [["spec", "template"], {"manager": "argocd"}]
-    earlier = {"owned": {"deployment/w": [of_pods], scaler: [of_it]}, "autoscalers": {scaler: [1]}}
-    text = json.dumps({**json.loads(original().dumps()), **earlier})
-    read = Original.loads(text, "deployment/w")
-    assert read.owned == [of_pods] and read.autoscalers == {scaler: ([1], [of_it])}
+def test_owners_and_autoscalers_survive_it_too():
+    of_it = (("spec", "minReplicas"), {"manager": "helm", "operation": "Update"})
+    before = replace(original(), owned=[of_it], autoscalers={"HPA/w": ([1, 4], [of_it])})
+    assert kept({"metadata": {"annotations": {ANNOTATION: before.dumps()}}}, "w") == before
 
 
 def test_the_first_entry_of_a_pod_stays():
