@@ -92,10 +92,6 @@ class ClusterTarget(Target, ABC):
         assert self._lease is not None
         self._lease.check()
 
-    def _lock(self, name: str, subject: str) -> None:
-        self._lease = Lease(self.cluster, self.spec.namespace, name, subject, self.around.run_id)
-        self._lease.acquire()
-
     def wanted(self, treatment: Treatment) -> Limits:
         """The limits and requests of a treatment, or of the target where one is no factor."""
         own = {name: getattr(self.spec, name) for name in self.factors}

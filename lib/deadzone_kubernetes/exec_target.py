@@ -4,7 +4,6 @@ and given back."""
 import contextlib
 from collections.abc import Sequence
 from dataclasses import replace
-from datetime import UTC, datetime
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -36,13 +35,13 @@ from deadzone_kubernetes.container.resources import Resources
 from deadzone_kubernetes.container.trial import PodPlace, identity
 from deadzone_kubernetes.lease import giving_back, restoring
 from deadzone_kubernetes.lease.giving_back import ANNOTATION, Original
-from deadzone_kubernetes.lease.lease import lease_name
+from deadzone_kubernetes.lease.lease import Lease
 from deadzone_kubernetes.specs import KubernetesTargetSpec
 from deadzone_kubernetes.survey.trying import check_reached, try_levels
 from deadzone_kubernetes.watch import autoscaler
 from deadzone_kubernetes.watch.changes import applier, owners, path_of
 from deadzone_kubernetes.watch.others import OtherChanges
-from deadzone_kubernetes.workload import POD, KubernetesWorkload, container_of, pod_now, resize
+from deadzone_kubernetes.workload import KubernetesWorkload, container_of, pod_now, resize
 
 ASKED_BEFORE = {"cpu": "cpu_request_before", "memory": "memory_request_before_bytes"}
 """Where the provenance has what the container asked for before the sweep [cores, bytes]."""
@@ -73,7 +72,6 @@ class ExecTarget(ClusterTarget):
         self._home = PurePosixPath(spec.scratch) / f"deadzone-{self.token}"
         self.scratch = Path(self._home / "work")
         self.place = PodPlace(spec.inputs)
-        self._workload: KubernetesWorkload
         self._original: Original | None = None
         self._every: list[tuple[Object, PodContainer]] = []
         self._is_lost = False
@@ -101,7 +99,8 @@ class ExecTarget(ClusterTarget):
         if spec.allow:
             note(f"{workload} is swept because --allow says so")
         self._workload = workload
-        self._lock(lease_name(workload), str(workload))
+        self._lease = Lease.of(workload, self.around.run_id)
+        self._lease.acquire()
         self._give_back_left()
         self._manifest = manifest = workload.read()
         container = container_of(workload.template(manifest), spec.container, str(workload))
@@ -124,7 +123,6 @@ class ExecTarget(ClusterTarget):
             container=self._name,
             resources=own,
             run=self.around.run_id,
-            started_at=datetime.now(UTC).isoformat(timespec="seconds"),
             scratch=str(self._home),
             swept=swept,
             owned=owners(manifest, paths),
@@ -161,8 +159,6 @@ class ExecTarget(ClusterTarget):
         if left := giving_back.kept(workload.read(), str(workload)):
             for given in restoring.restore_workload(workload, timeout_s):
                 self.around.note(f"left by the killed run {left.run}: {given}")
-            if workload.kind != POD:
-                workload.await_rollout(left.container, timeout_s, left.swept, frozenset())
 
     def _choose_pods(self) -> None:
         """Take the newest ready pod of the workload, and all others where the target says so."""
@@ -173,21 +169,16 @@ class ExecTarget(ClusterTarget):
         others = self._workload.pods() if self.spec.pods == "all" else []
         uid, self._every = first["metadata"]["uid"], []
         for pod in (first, *(other for other in others if other["metadata"]["uid"] != uid)):
-            container = self._entered(pod)
-            self._every.append((pod, container))
-            probe = container.open()
-            self.probe = probe if pod is first else self.probe
+            self._every.append((pod, self._entered(pod)))
+        self.probe, *_ = [container.open() for _, container in self._every]
         self.others.look_at_pods(self.pods)
         self._is_lost = False
         self.place.enter(self._every[0][1])
 
     def _entered(self, pod: Object) -> PodContainer:
-        spec, lent = self.spec, None
-        if spec.launcher_image:
-            lent = lend(
-                *(self.cluster, pod, self._name, spec.launcher_image),
-                *(self._home, spec.start_timeout_s),
-            )
+        image, patience_s = self.spec.launcher_image, self.spec.start_timeout_s
+        to = (self.cluster, pod, self._name)
+        lent = lend(*to, image, self._home, patience_s) if image else None
         return PodContainer(self.cluster, Spot.of(pod, self._name), self._home, lent)
 
     def _are_there(self) -> bool:
@@ -219,9 +210,8 @@ class ExecTarget(ClusterTarget):
         return container_of(pod["spec"], self._name, str(self._workload))
 
     def _close(self) -> str | None:
-        problem = None
-        if self._original and self._lease and self._lease.is_held:
-            problem = self._give_back()
+        is_ours = self._original and self._lease and self._lease.is_held
+        problem = self._give_back() if is_ours else None
         if self._lease:
             self._lease.release()
         self.place.enter(None)

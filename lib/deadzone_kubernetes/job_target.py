@@ -6,12 +6,12 @@ import contextlib
 import itertools
 import math
 import re
-import time
 from collections.abc import Sequence
 from pathlib import Path, PurePosixPath
 from typing import Any
 
 from deadzone.plugins import (
+    UNCHANGED,
     Command,
     Limits,
     Measurement,
@@ -31,7 +31,6 @@ from deadzone_kubernetes.api.cluster import (
 from deadzone_kubernetes.api.streams import Spot
 from deadzone_kubernetes.cluster_target import ClusterTarget
 from deadzone_kubernetes.container import trial
-from deadzone_kubernetes.container.accounting import ContainerReading
 from deadzone_kubernetes.container.container import BUSYBOX, COPY, PodContainer, verified
 from deadzone_kubernetes.container.resources import (
     CPU,
@@ -41,16 +40,16 @@ from deadzone_kubernetes.container.resources import (
     REQUESTS,
     Resources,
     for_template,
-    keys_swept,
     number_of,
     quantity,
     resources_of,
 )
 from deadzone_kubernetes.container.trial import PodPlace, image_of
+from deadzone_kubernetes.lease.lease import Lease
 from deadzone_kubernetes.specs import JobSpec, KubernetesTargetSpec
 from deadzone_kubernetes.survey import pod_problems
-from deadzone_kubernetes.survey.pod_problems import Standing
-from deadzone_kubernetes.workload import container_of, is_running, pods_of
+from deadzone_kubernetes.survey.pod_problems import NO_HOPE_AFTER_S, Standing
+from deadzone_kubernetes.workload import check_as_asked, is_running, pods_of
 
 MANAGED_BY = "app.kubernetes.io/managed-by"
 DEADZONE = "deadzone"
@@ -125,7 +124,9 @@ class JobTarget(ClusterTarget):
             cores = [number_of(node["status"]["allocatable"][CPU]) for node in nodes]
             most = max(cores, default=math.inf)
             self._check_fits(most, f"every node: the largest has {most:g} cores to give")
-        self._lock(self.lease_name, f"the Jobs of run {self.around.run_id}")
+        run, where = self.around.run_id, (self.cluster, self.spec.namespace)
+        self._lease = Lease(*where, self.lease_name, f"the Jobs of run {run}", run)
+        self._lease.acquire()
         # What is wrong with image, account or permissions shows before any trial; at the least
         # level, for a quota may ask for a limit.
         limits = [(level.cpu_limit, level) for level in self.levels if is_number(level.cpu_limit)]
@@ -185,21 +186,16 @@ class JobWorker(Target):
         self.scratch = target.scratch
         self._job = ""
         self.pod: Object = {}
-        self.probe: ContainerReading
         self.container: PodContainer | None = None
 
     def prepare(self, treatment: Treatment) -> None:
         """A fresh pod with the treatment's limits and requests, seen in its own control group."""
         self._target.check_lease()
         self.start(self._target.wanted(treatment))
-        assert self.container is not None
-        keys = keys_swept(self._target.levels)
-        container = container_of(self.pod["spec"], CONTAINER, self._job)
-        have = Resources.of(container, resources_of(keys))
-        self.probe = verified(self.container, have.only(keys))
 
     def start(self, wanted: Limits) -> None:
-        """Replace the pod by a new one that waits for a trial."""
+        """Replace the pod by a new one that waits for a trial, with the limits and requests that it
+        is to have."""
         if problem := self.stop():
             raise TargetError(problem)
         target = self._target
@@ -208,16 +204,20 @@ class JobWorker(Target):
         body = manifest(spec, self._job, target.around.run_id, target.lease_name, wanted)
         cluster.create(f"make the Job {self._job}", CREATE, spec.namespace, body)
         self.pod = self._await_pod()
+        asked = [key for factor, key in FACTORS.items() if getattr(wanted, factor) != UNCHANGED]
+        given = body["spec"]["template"]["spec"]["containers"][0]
+        must = Resources.of(given, resources_of(asked)).only(asked)
+        check_as_asked(f"the Job {self._job}", self.pod, CONTAINER, must)
         lent = LENT if spec.launcher_image else None
         self.container = PodContainer(cluster, Spot.of(self.pod, CONTAINER), target.home, lent)
-        self.probe = self.container.open()
+        self.container.open()
+        self.probe = verified(self.container, must)
         self.place.enter(self.container)
 
     def _await_pod(self) -> Object:
         target = self._target
         cluster, namespace = target.cluster, target.spec.namespace
-        deadline = time.monotonic() + target.spec.start_timeout_s
-        hopeless = Standing()
+        hopeless, alone = Standing(), Standing()
         while True:
             job = cluster.call(f"read the Job {self._job}", READ, self._job, namespace)
             pods = pods_of(
@@ -228,16 +228,14 @@ class JobWorker(Target):
                 return pod
             failed = pod_problems.condition(job, "Failed")
             reason = (pod_problems.hopeless(pod) if pod else None) or failed
-            is_old = hopeless.for_long(reason)
-            if reason and (is_old or pod is None):
+            if reason and hopeless.for_long(reason, NO_HOPE_AFTER_S if pod else 0.0):
                 raise TargetError(
                     f"The pod of the Job {self._job} cannot run: "
                     f"{reason}.{NO_SHELL if '/bin/sh' in reason else ''}"
                 )
             # While another one has a pod, this one may just have to wait for it.
-            if any(other.container for other in target.workers()):
-                deadline = max(deadline, time.monotonic() + target.spec.start_timeout_s)
-            if time.monotonic() > deadline:
+            is_alone = not any(other.container for other in target.workers())
+            if alone.for_long(is_alone, target.spec.start_timeout_s):
                 raise TargetError(
                     f"The pod of the Job {self._job} does not run after "
                     f"{target.spec.start_timeout_s:g} s: {self._waits_for(job, pod)}."

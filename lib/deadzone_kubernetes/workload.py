@@ -25,6 +25,9 @@ METHODS = {
 }
 """The client's methods by the kind of their object; the verb is read, patch or list."""
 
+RESIZING = ("PodResizePending", "PodResizeInProgress")
+"""Conditions of a pod of which a resize is under way."""
+
 PERMISSION = "deadzone.dev/sweep"
 ALLOWED = "allowed"
 
@@ -187,10 +190,10 @@ class KubernetesWorkload:
             present = [pod for pod in every if not is_ending(pod)]
             is_current = self.is_rolled_out(manifest)
             ready = [pod for pod in present if is_current and is_ready(pod, container)]
-            if ready:
+            if ready and self.kind != POD and ready[-1]["metadata"]["uid"] not in ours:
                 template = container_of(self.template(manifest), container, str(self))
                 wanted = Resources.of(template, resources_of(keys)).only(keys)
-                self._check_wanted(ready[-1], container, wanted, ours)
+                check_as_asked(str(self), ready[-1], container, wanted)
             if settled.for_long(ready, _until_gone_s(every)):
                 return ready[-1]
             if hopeless.for_long(pod_problems.incurable(manifest, present)):
@@ -210,17 +213,6 @@ class KubernetesWorkload:
         wanted = manifest["spec"].get("replicas", 1)
         counts = (status.get(key, 0) for key in ("replicas", "updatedReplicas", "readyReplicas"))
         return {*counts} == {wanted}
-
-    def _check_wanted(self, pod: Object, container: str, wanted: Resources, ours: Set[str]) -> None:
-        """Raise TargetError where the cluster gives a pod, if not ours, others than its
-        template."""
-        have = Resources.of(container_of(pod["spec"], container, str(self)), wanted.names)
-        if not (have.holds(wanted) or self.kind == POD or pod["metadata"]["uid"] in ours):
-            raise TargetError(
-                f"The pods of {self} come up with {have} where {wanted} is asked for: a LimitRange "
-                "or an admission policy of the namespace sets its own. Measure within it, or in "
-                "another namespace."
-            )
 
 
 def pod_now(cluster: Cluster, pod: Object) -> Object:
@@ -253,6 +245,17 @@ def container_of(spec: Mapping[str, Any], name: str | None, where: str) -> Objec
             f"The pods of {where} have no container {name!r}.{meant} There are: {names}."
         )
     return containers[name or names]
+
+
+def check_as_asked(whose: str, pod: Object, container: str, wanted: Resources) -> None:
+    """Raise TargetError where the cluster gives a pod's container others than were asked for."""
+    have = Resources.of(container_of(pod["spec"], container, whose), wanted.names)
+    if not have.holds(wanted):
+        raise TargetError(
+            f"The pods of {whose} come up with {have} where {wanted} is asked for: a LimitRange "
+            "or an admission policy of the namespace sets its own. Measure within it, or in "
+            "another namespace."
+        )
 
 
 def is_ending(pod: Mapping[str, Any]) -> bool:
@@ -324,12 +327,15 @@ def resize(
     try_resize(cluster, pod, container, wanted, dry_run=False)
     for _ in cluster.looks(timeout_s, LOOK_EVERY_S):
         now = pod_now(cluster, pod)
-        if not Resources.of(container_of(now["spec"], container, where), wanted.names).same(wanted):
+        have = Resources.of(container_of(now["spec"], container, where), wanted.names)
+        if not have.holds(wanted):
             raise ConflictError(
                 f"The cluster was asked to resize {where}, which something else resized meanwhile."
             )
-        pending, why = _pending(now)
-        if pending == "Infeasible":
+        said = (one for one in now["status"].get("conditions") or [] if one["type"] in RESIZING)
+        pending: Object = next((one for one in said if one["status"] == "True"), {})
+        why = str(pending.get("message") or pending.get("reason") or "").rstrip(".")
+        if pending.get("reason") == "Infeasible":
             raise TargetError(f"The node cannot resize {where} to {wanted}: {why}.")
         if not pending and _in_force(now, container, wanted):
             return now
@@ -339,23 +345,11 @@ def resize(
     )
 
 
-def _pending(pod: Object) -> tuple[str | None, str]:
-    """Whether a resize is under way, as a word, and what the kubelet says of it."""
-    for condition in pod["status"].get("conditions") or []:
-        if (
-            condition["type"] in ("PodResizePending", "PodResizeInProgress")
-            and condition["status"] == "True"
-        ):
-            message = condition.get("message") or condition.get("reason") or ""
-            return condition.get("reason") or condition["type"], str(message).rstrip(".")
-    return None, ""
-
-
 def _in_force(pod: Object, container: str, wanted: Resources) -> bool:
     """Whether the container runs with the resources, as the kubelet says (servers before 1.33 do
     not say it)."""
     actual = container_status(pod, container).get("resources")
-    as_wanted = actual is None or Resources.of({"resources": actual}, wanted.names).same(wanted)
+    as_wanted = actual is None or Resources.of({"resources": actual}, wanted.names).holds(wanted)
     return as_wanted and is_running(pod, container)
 
 

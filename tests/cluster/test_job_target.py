@@ -60,6 +60,14 @@ def test_under_a_quota_of_limits_every_job_has_one(job_study, sweep, cluster, na
     assert set(trials["status"]) == {"ok"}
 
 
+def test_a_limit_that_the_namespace_sets_is_no_level(job_study, deadzone, cluster, namespace):
+    metadata = {"name": "small", "namespace": namespace}
+    spec = {"limits": [{"type": "Container", "default": {"cpu": "300m"}}]}
+    cluster.apply({"apiVersion": "v1", "kind": "LimitRange", "metadata": metadata, "spec": spec})
+    said = deadzone("sweep", job_study(["true"], {"cpu_limit": [0.2, "none"]}), code=4)
+    assert "come up with limit 300m" in said.err and "where limit none is asked for" in said.err
+
+
 def test_trials_run_at_once_where_the_study_says_so(job_study, sweep):
     factors = {"seconds": [6], "cpu_limit": [0.2, 0.3]}
     trials = sweep(job_study(SLEEP, factors, job={"parallelism": 2})).trials().sort_values("trial")

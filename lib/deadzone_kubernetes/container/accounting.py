@@ -60,11 +60,6 @@ class ContainerReading:
         """What was told first under a word; None where nothing was."""
         return next(iter(self.lines[word]), None)
 
-    @property
-    def cpu_max(self) -> str | None:
-        """The limit in force, as quota and period; None where it cannot be read."""
-        return self.first("cpu_max")
-
     def counters(self) -> Counters:
         """The container's accounting, in the form of the local groups'; what its cgroups do not
         tell is None."""
@@ -202,7 +197,7 @@ def _account(trial: TrialAccount, wall_s: float, used: Counters) -> dict[str, fl
             running_s, ready_s = (int(time) / NANOSECONDS for time in times)
             seen = ThreadTime(int(thread), int(process), 0, lived_s, running_s, ready_s, disk_s)
             account.take(seen, _waits(state, where.encode()))
-    limit = cores_of(trial.before.cpu_max)
+    limit = cores_of(trial.before.first("cpu_max"))
     return account.end((), wall_s, used.usage_s, used, limit) if used.usage_s else {}
 
 

@@ -11,6 +11,7 @@ the pod, which cannot be undone but by a new pod; so it is made only where the s
 for it.
 """
 
+import contextlib
 import hashlib
 import secrets
 import time
@@ -144,11 +145,9 @@ class PodContainer:
     def find_shell(self) -> tuple[str, ...]:
         """Where the image keeps a shell. Raises TargetError where it has none."""
         for shell in SHELLS:
-            try:
+            with contextlib.suppress(NoProgramError):
                 if self._patiently((*shell, "-c", "exit 0")).returncode == 0:
                     return shell
-            except NoProgramError:
-                continue
         raise TargetError(
             f"{self.spot} has no shell (looked for "
             f"{', '.join(' '.join(shell) for shell in SHELLS)}). Give target.launcher_image, an "
@@ -210,24 +209,18 @@ class PodContainer:
         timing = (str(max(1, round(timeout_s * 100))), f"{TELEMETRY_PERIOD_S:g}")
         where = (str(command.cwd or ""), str(len(env)), *env)
         deadline = time.monotonic() + timeout_s + COLLECT_MARGIN_S
-        argv = self._argv("run", trial, *timing, *where, *command.argv)
-        while True:
+        argv, answer = self._argv("run", trial, *timing, *where, *command.argv), None
+        while answer is None:
             left = deadline - time.monotonic()
+            longest_s = min(max(left, LAST_LOOK_S), LONGEST_STREAM_S)
             try:
-                answer = streams.run(
-                    self.cluster,
-                    self.spot,
-                    argv,
-                    timeout_s=min(max(left, LAST_LOOK_S), LONGEST_STREAM_S),
-                )
+                answer = streams.run(self.cluster, self.spot, argv, timeout_s=longest_s)
             except StreamBrokenError as error:
                 if left <= 0:
                     late = f"A trial in {self.spot} did not end in its time."
                     raise LauncherDiedError(late) from error
                 argv = self._argv("await", trial)
                 self.cluster.pause(1.0)
-                continue
-            break
         if answer.returncode == NOT_STARTED:
             raise NotStartedError(f"A trial in {self.spot} was not started.")
         if answer.returncode == CANNOT_WRITE:
@@ -303,12 +296,12 @@ def verified(container: PodContainer, must: Resources) -> ContainerReading:
 def not_in_force(probe: ContainerReading, must: Resources) -> str:
     """The first amount that the control group does not have, in words; empty where it has them
     all."""
-    have = cores_of(probe.cpu_max)
+    have = cores_of(probe.first("cpu_max"))
     for key, quantity in must.amounts.items():
         wanted = must.number(key)
         if key == "limits.cpu" and not isclose(have or inf, wanted or inf, abs_tol=ROUNDING):
             asked = "none" if wanted is None else f"{wanted:g} cores"
-            return f"{probe.cpu_max!r} where a limit of {asked}"
+            return f"{probe.first('cpu_max')!r} where a limit of {asked}"
         memory_max = probe.first("memory_max")
         if key == "limits.memory" and not _is_size(memory_max, wanted):
             return f"{memory_max} bytes where a memory limit of {quantity or 'none'}"

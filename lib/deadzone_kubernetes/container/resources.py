@@ -81,10 +81,6 @@ class Resources:
         """Whether each wanted amount is one of these, however it is written."""
         return all(self.number(key) == wanted.number(key) for key in wanted.amounts)
 
-    def same(self, other: Resources) -> bool:
-        """Equal amounts, however they are written."""
-        return self.holds(other) and other.holds(self)
-
     def only(self, keys: Iterable[str]) -> Resources:
         """Those of the keys alone."""
         return Resources({key: self.amounts[key] for key in keys if key in self.amounts})
@@ -148,25 +144,20 @@ def why_not_resizable(container: Mapping[str, Any], must: Resources) -> str | No
     A resize removes no amount, so that one which it adds could not be given back.
     """
     now = Resources.of(container, must.names)
+    restarted = {
+        policy["resourceName"]
+        for policy in container.get("resizePolicy") or []
+        if policy.get("restartPolicy") == "RestartContainer"
+    }
     for key, amount in must.amounts.items():
         kind = in_words(key)
         if amount is None and now.amounts[key] is not None:
             return f"a {kind} cannot be removed from a running pod, only changed"
         if amount is not None and now.amounts[key] is None:
             return f"the running pod has no {kind}, and one that is added could not be removed"
-        if now.number(key) != must.number(key) and key.partition(".")[2] in _restarted_by(
-            container
-        ):
+        if now.number(key) != must.number(key) and key.partition(".")[2] in restarted:
             return f"its container's resizePolicy asks for a restart where its {kind} is changed"
     return None
-
-
-def _restarted_by(container: Mapping[str, Any]) -> set[str]:
-    return {
-        policy["resourceName"]
-        for policy in (container.get("resizePolicy") or [])
-        if policy.get("restartPolicy") == "RestartContainer"
-    }
 
 
 def for_resize(pod: Mapping[str, Any], must: Resources, before: Resources) -> Resources:

@@ -76,7 +76,7 @@ def execute(
             status, why = what_became_of(container, pod, str(error))
             break
         account = accounting.parse(text)
-        before, after = account.before.cpu_max, account.after.cpu_max
+        before, after = account.before.first("cpu_max"), account.after.first("cpu_max")
         if after in (None, before):
             where = {**placed(pod), **({"cpu_max": before} if before else {})}
             return accounting.measurement(account, started_at, timeout_s, where)

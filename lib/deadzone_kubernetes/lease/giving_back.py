@@ -31,14 +31,12 @@ from deadzone_kubernetes.watch import autoscaler
 from deadzone_kubernetes.watch.autoscaler import Had
 from deadzone_kubernetes.watch.changes import (
     Owned,
-    Path,
     is_ours,
     last_set,
     managers_of,
     owned_again,
     owners,
     path_of,
-    value_at,
 )
 from deadzone_kubernetes.workload import (
     DEPLOYMENT,
@@ -79,7 +77,6 @@ class Original:
     container: str
     resources: Resources
     run: str
-    started_at: str
     scratch: str
     pods: tuple[ResizedPod, ...] = ()
     rolled: bool = False
@@ -119,8 +116,6 @@ def kept(manifest: Object, where: str) -> Original | None:
             f"not known: {text!r}. Set its resources by hand, then remove the annotation."
         ) from error
 
-
-NOTE: Path = ("metadata", "annotations", ANNOTATION)
 
 TIMEOUT_S = 120.0
 """How long pods are waited for where no study says it [s]."""
@@ -215,7 +210,7 @@ def _back(
             return [], False
         wanted, kept, now = _merged(where, manifest, original, before)
         sentences = [f"{where}: {theirs} stays" for theirs in kept]
-        if now.same(wanted):
+        if now.holds(wanted):
             return sentences, False
         if where.kind == POD:
             resize(where.cluster, manifest, original.container, wanted, RESIZE_BACK_TIMEOUT_S)
@@ -274,8 +269,10 @@ def _leave(where: KubernetesWorkload, owned: Owned) -> Object:
     def attempt() -> Object:
         manifest = where.read()
         body = owned_again(manifest, owned)
-        version = manifest["metadata"]["resourceVersion"]
-        body["metadata"] |= {"resourceVersion": version, "annotations": {ANNOTATION: None}}
+        body["metadata"] |= {
+            "resourceVersion": manifest["metadata"]["resourceVersion"],
+            "annotations": {ANNOTATION: None},
+        }
         return where.patch("give fields back to their owners", body)
 
     return where.cluster.without_conflict(attempt)
@@ -290,5 +287,5 @@ def _remove_note_of_revisions(workload: KubernetesWorkload, manifest: Object) ->
     away = {"metadata": {"annotations": {ANNOTATION: None}}}
     with contextlib.suppress(MissingVerbError, AbsentError):
         for revision in call(what, method.format("list"), where, label_selector=selector)["items"]:
-            if value_at(revision, NOTE):
+            if ANNOTATION in (revision["metadata"].get("annotations") or {}):
                 call(what, method.format("patch"), revision["metadata"]["name"], where, away)

@@ -9,6 +9,7 @@ import contextlib
 import socket
 import threading
 from datetime import UTC, datetime
+from typing import Self
 
 from deadzone.plugins import TargetError
 from deadzone.run.targets.kernel_files import read_bytes
@@ -58,6 +59,12 @@ class Lease:
         self._stop = threading.Event()
         self._renewer: threading.Thread | None = None
 
+    @classmethod
+    def of(cls, workload: KubernetesWorkload, run: str) -> Self:
+        """The lock on a workload."""
+        name = f"deadzone-{workload.kind}-{workload.name}"
+        return cls(workload.cluster, workload.namespace, name, str(workload), run)
+
     def acquire(self) -> None:
         """Take the lease, after a killed holder's has run out, and renew it from now on.
 
@@ -76,7 +83,7 @@ class Lease:
         first."""
         with contextlib.suppress(ConflictError, AbsentError):
             seen = self._read()
-            if not is_free(seen) and not died_here(seen):
+            if not is_free(seen):
                 self._watch(seen)
             return self._replaced("take over a lock", seen["metadata"]["resourceVersion"])
         return None
@@ -160,18 +167,6 @@ class Lease:
         return {"metadata": metadata, "spec": {**spec, "acquireTime": now, "renewTime": now}}
 
 
-def lease_name(workload: KubernetesWorkload) -> str:
-    """The name of the lock on a workload."""
-    return f"deadzone-{workload.kind}-{workload.name}"
-
-
-def died_here(lease: Object) -> bool:
-    """Whether the holder was a process of this machine, since its last boot, that has ended."""
-    holder = str(lease["spec"].get(HOLDER)).rpartition("@")[2]
-    machine, _, process = holder.rpartition("/")
-    return machine == _machine() and is_left_over(process)
-
-
 def _machine() -> str:
     """This machine since its last boot."""
     boot = read_bytes("/proc/sys/kernel/random/boot_id").decode().split("-")[0]
@@ -179,9 +174,12 @@ def _machine() -> str:
 
 
 def is_free(lease: Object) -> bool:
-    """Whether a lease is free by any clock."""
+    """Whether a lease is free by any clock, or its holder was a process of this machine, since its
+    last boot, that has ended."""
     renewed, holder = lease["spec"].get("renewTime"), lease["spec"].get(HOLDER)
     if not renewed or not holder:
         return True
-    age = datetime.now(UTC) - datetime.fromisoformat(str(renewed).replace("Z", "+00:00"))
-    return age.total_seconds() > LONG_AGO_S
+    age = datetime.now(UTC) - datetime.fromisoformat(renewed)
+    machine, _, process = holder.rpartition("@")[2].rpartition("/")
+    has_ended = machine == _machine() and is_left_over(process)
+    return has_ended or age.total_seconds() > LONG_AGO_S

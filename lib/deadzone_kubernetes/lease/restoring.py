@@ -32,7 +32,7 @@ from deadzone_kubernetes.api.streams import Spot
 from deadzone_kubernetes.container.container import PodContainer
 from deadzone_kubernetes.lease import giving_back
 from deadzone_kubernetes.lease.giving_back import Original
-from deadzone_kubernetes.lease.lease import Lease, died_here, is_free, lease_name
+from deadzone_kubernetes.lease.lease import Lease, is_free
 from deadzone_kubernetes.workload import METHODS, KubernetesWorkload
 
 JOBS, LEASES = "batch.{}_namespaced_job", "coordination.{}_namespaced_lease"
@@ -155,11 +155,7 @@ def _annotated(search: _Search) -> Iterator[Left]:
                 workload = KubernetesWorkload(
                     search.cluster, kind, metadata["namespace"], metadata["name"]
                 )
-                lease = Lease(
-                    *(search.cluster, workload.namespace, lease_name(workload)),
-                    *(str(workload), RESTORER),
-                )
-                yield lease, partial(restore_workload, workload)
+                yield Lease.of(workload, RESTORER), partial(restore_workload, workload)
 
 
 def _jobs(search: _Search) -> Iterator[Left]:
@@ -180,7 +176,7 @@ def _locks(search: _Search) -> Iterator[Left]:
     back; not those of a sweep that may still be alive."""
     for lock in search.objects("locks", LEASES, label_selector=OURS):
         namespace, name = lock["metadata"]["namespace"], lock["metadata"]["name"]
-        if died_here(lock) or is_free(lock):
+        if is_free(lock):
             sentence = f"lease/{name} in the namespace {namespace}: removed"
             lease = Lease(search.cluster, namespace, name, sentence, RESTORER)
             yield lease, partial(list, [sentence])

@@ -142,14 +142,13 @@ def comments(
     source, advice = analysis.source, analysis.advice
     assert advice is not None and source.study is not None
     how = "readings during" if used.sampled else "the means of"
-    share = f"request: {REQUEST_PERCENTILE}th percentile of the "
-    request = "" if "cpu_request" in levels else share
+    share = "" if "cpu_request" in levels else f"request: {REQUEST_PERCENTILE}th percentile of the "
     amounts = ", ".join(f"p{n} {cores:.3g}" for n, cores in used.cores.items())
     lines = [
         f"{source.title or source.name}, run {source.run_id}",
         *str(advice.reason).splitlines(),
         *map(str, analysis.findings),
-        f"{request}CPU used, from {how} {used.n_trials} trials ({amounts} cores)",
+        f"{share}CPU used, from {how} {used.n_trials} trials ({amounts} cores)",
     ]
     limit = limits_of(source.study, levels).cpu_limit
     if limit == NONE:

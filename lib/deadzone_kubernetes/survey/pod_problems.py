@@ -66,14 +66,9 @@ def hopeless(pod: Mapping[str, Any]) -> str | None:
             message = f" ({waiting['message']})" if waiting.get("message") else ""
             return f"{HOPELESS[waiting['reason']]}: {state.get('image', '')}{message}"
     if status.get("phase") == "Failed":
-        ends = [ended(state) for state in status.get("containerStatuses") or []]
-        reasons = [end.get("message") or end.get("reason") for end in ends]
-        message = (
-            status.get("message")
-            or status.get("reason")
-            or next(filter(None, reasons), "no reason given")
-        )
-        return f"the pod failed: {message}"
+        told = [status, *map(ended, status.get("containerStatuses") or [])]
+        reasons = (one.get("message") or one.get("reason") for one in told)
+        return f"the pod failed: {next(filter(None, reasons), 'no reason given')}"
     return None
 
 

@@ -65,9 +65,8 @@ def try_levels(
     rolled: list[Resources] = []
     for level in levels:
         must = resources.required(original.resources, level)
-        why_not = None if change != "patch" else "the study says so"
-        for pod in pods if why_not is None else ():
-            why_not = why_not or _why_no_resize(workload.cluster, pod, original.container, must)
+        whether = (_why_no_resize(workload.cluster, pod, original.container, must) for pod in pods)
+        why_not = "the study says so" if change == "patch" else next(filter(None, whether), None)
         if not why_not:
             continue
         if change == "resize" or workload.kind == POD:
@@ -149,15 +148,13 @@ def try_eviction(workload: KubernetesWorkload, manifest: Object) -> None:
     """
     if not _ends_pods_first(workload, manifest):
         return
-    for pod in workload.pods()[-1:]:
-        named = {key: pod["metadata"][key] for key in ("name", "namespace")}
-        what = f"take a pod of {workload} away before another is there, as its rollout does"
-        method = "core.create_namespaced_pod_eviction"
+    what = f"take a pod of {workload} away before another is there, as its rollout does"
+    for name in map(_name, workload.pods()[-1:]):
+        eviction = {"metadata": {"name": name, "namespace": workload.namespace}}
+        where = ("core.create_namespaced_pod_eviction", name, workload.namespace)
         try:
             with contextlib.suppress(MissingVerbError):
-                workload.cluster.call(
-                    what, method, *named.values(), {"metadata": named}, dry_run="All"
-                )
+                workload.cluster.call(what, *where, eviction, dry_run="All")
         except RefusedError as error:
             raise TargetError(
                 f"{error} Nothing was changed. Use target.change: resize, or a strategy that makes "

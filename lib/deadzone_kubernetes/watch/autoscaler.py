@@ -215,17 +215,14 @@ def let_go(workload: KubernetesWorkload, held: Mapping[str, Had], note: Note) ->
                 if value_at(manifest, path) != value
             }
             back = {path: value for path, value in differ.items() if is_ours(manifest, path)}
-            theirs = [
-                f"{path[-1]} {value_at(manifest, path)}, set {last_set(manifest, path)}"
-                for path in differ.keys() - back.keys()
-            ]
             if back:
                 manifest = kind.patch(workload, manifest, _nested(back))
                 had_in_words = (f"{path[-1]} {value or 'none'}" for path, value in back.items())
                 done.append(f"{it} of {workload}: {', '.join(had_in_words)} again")
             kind.patch(workload, manifest, owned_again(manifest, had[1]))
-            for change in theirs:
-                note(f"{it} of {workload}: {change}; that stays")
+            for path in differ.keys() - back.keys():
+                now = f"{path[-1]} {value_at(manifest, path)}, set {last_set(manifest, path)}"
+                note(f"{it} of {workload}: {now}; that stays")
 
     for it, had in held.items():
         workload.cluster.without_conflict(partial(give_back, it, had))

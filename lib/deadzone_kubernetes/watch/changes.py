@@ -13,7 +13,7 @@ only removed where the owner has it.
 
 import json
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
@@ -81,7 +81,11 @@ def last_set(
     every = (entry for path in paths for entry in entries(manifest, path))
     fresh = [entry for entry in every if entry not in before]
     last = max(fresh, key=lambda entry: str(entry.get("time")), default=None)
-    return f"by {last.get('manager')} at {_clock(str(last.get('time') or ''))}" if last else None
+    if not last:
+        return None
+    told = last.get("time")
+    at = f"{datetime.fromisoformat(told):%H:%M:%S} UTC" if told else "an unknown time"
+    return f"by {last['manager']} at {at}"
 
 
 def is_ours(manifest: Mapping[str, Any], path: Path) -> bool:
@@ -150,14 +154,6 @@ def _with(fields: Object | None, keys: list[str]) -> Object:
     return {**inner, keys[0]: _with(inner.get(keys[0]), keys[1:])}
 
 
-def _clock(at: str) -> str:
-    try:
-        when = datetime.fromisoformat(at.replace("Z", "+00:00"))
-    except ValueError:
-        return at or "an unknown time"
-    return when.astimezone(UTC).strftime("%H:%M:%S UTC")
-
-
 SHOWN = 60
 """How much of a value stands in a sentence [characters]."""
 
@@ -171,21 +167,17 @@ class Look:
     """An object as it was seen, and when."""
 
     manifest: Object
-    at: datetime
+    at: datetime = field(default_factory=lambda: datetime.now(UTC))
 
-    @classmethod
-    def now(cls, manifest: Object) -> "Look":
-        """As it has just been read."""
-        return cls(manifest, datetime.now(UTC))
-
-    def until(self, at: datetime) -> str:
+    def until_now(self) -> str:
         """When, in words, a change was made whose author the cluster does not record."""
-        return f"between {self.at:%H:%M:%S} and {at:%H:%M:%S} UTC (the cluster does not record who)"
+        now = f"{datetime.now(UTC):%H:%M:%S} UTC"
+        return f"between {self.at:%H:%M:%S} and {now} (the cluster does not record who)"
 
     def differences(self, now: Object, watched: Collection[Path] = ()) -> list[str]:
         """What others changed in the object's specification since, with who, as far as the API
         server tells. watched: further fields."""
-        before, unknown = self.manifest, self.until(datetime.now(UTC))
+        before, unknown = self.manifest, self.until_now()
         if before["metadata"]["uid"] != now["metadata"]["uid"]:
             return [f"it was deleted and made again {unknown}"]
         was, has = (dict(_values(("spec",), manifest["spec"])) for manifest in (before, now))

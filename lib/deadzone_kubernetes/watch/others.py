@@ -2,16 +2,18 @@
 
 import math
 import time
-from collections.abc import Callable, Iterable
-from datetime import UTC, datetime
+from collections.abc import Callable, Collection, Iterable
 
 from deadzone.plugins import resume_option
 from deadzone_kubernetes.api.cluster import AbsentError, ChangedError, Object
 from deadzone_kubernetes.watch import autoscaler
-from deadzone_kubernetes.watch.changes import PERMISSION_PATH, Look, last_set
+from deadzone_kubernetes.watch.changes import PERMISSION_PATH, Look, Path, last_set
 from deadzone_kubernetes.workload import PERMISSION, POD, KubernetesWorkload
 
 DELETED = "it was deleted"
+
+WORKLOAD = "the workload"
+"""Under which it was seen; a pod by its uid, for its name may be that of the next."""
 
 SCALERS_EVERY_S = 5.0
 """How often autoscalers are asked for; a HorizontalPodAutoscaler acts every 15 s [s]."""
@@ -28,18 +30,17 @@ class OtherChanges:
         self, workload: KubernetesWorkload, manifest: Object, note: Callable[[str], None]
     ) -> None:
         """manifest: the workload as the sweep met it. note: told of each change."""
-        self._workload, self._note, self._last = workload, note, Look.now(manifest)
+        self._workload, self._note = workload, note
+        self._seen = {WORKLOAD: Look(manifest)}
         self._scalers_at = -math.inf
-        self._pods: dict[str, Look] = {}
         self.changes: list[str] = []
         self.are_rolled = False
 
     def wrote(self, manifest: Object) -> None:
         """Take in the workload, or a pod of it, as it is by a write of the sweep."""
-        if manifest["metadata"]["uid"] == self._last.manifest["metadata"]["uid"]:
-            self._last = Look.now(manifest)
-        else:
-            self._pods[manifest["metadata"]["uid"]] = Look.now(manifest)
+        uid = manifest["metadata"]["uid"]
+        is_pod = uid != self._seen[WORKLOAD].manifest["metadata"]["uid"]
+        self._seen[uid if is_pod else WORKLOAD] = Look(manifest)
 
     def look(self, pods: Iterable[Object]) -> None:
         """See and say what others changed at the workload since the last look. pods: of it, as they
@@ -49,7 +50,7 @@ class OtherChanges:
             self.look_at(self._workload.read())
         except AbsentError:
             if not any(change.startswith(DELETED) for change in self.changes):
-                self._add([f"{DELETED} {self._last.until(datetime.now(UTC))}"])
+                self._add([f"{DELETED} {self._seen[WORKLOAD].until_now()}"])
             return
         if time.monotonic() - self._scalers_at > SCALERS_EVERY_S:
             self._scalers_at = time.monotonic()
@@ -58,19 +59,18 @@ class OtherChanges:
 
     def look_at(self, now: Object) -> None:
         """The same of the workload as it has just been read, but for its autoscalers."""
-        self._add(self._last.differences(now, {(*PERMISSION_PATH, PERMISSION)}))
-        self._last = Look.now(now)
+        self._see(WORKLOAD, now, "", {(*PERMISSION_PATH, PERMISSION)})
 
     def look_at_pods(self, pods: Iterable[Object]) -> None:
         """The same of pods as they are now, since each was seen first."""
-        if self._workload.kind == POD:
-            return  # it is looked at as the workload
         until = ", until it is replaced" if self.are_rolled else ""
-        for pod in pods:
-            name, uid = pod["metadata"]["name"], pod["metadata"]["uid"]
-            changes = self._pods[uid].differences(pod) if uid in self._pods else []
-            self._pods[uid] = Look.now(pod)
-            self._add([f"pod {name}{until}: {change}" for change in changes])
+        for pod in pods if self._workload.kind != POD else ():  # looked at as the workload
+            self._see(pod["metadata"]["uid"], pod, f"pod {pod['metadata']['name']}{until}: ")
+
+    def _see(self, key: str, now: Object, where: str, watched: Collection[Path] = ()) -> None:
+        before = self._seen.get(key, Look(now))
+        self._seen[key] = Look(now)
+        self._add([f"{where}{change}" for change in before.differences(now, watched)])
 
     def _add(self, changes: list[str]) -> None:
         for change in changes:

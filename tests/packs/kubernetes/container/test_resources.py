@@ -125,8 +125,8 @@ def test_a_resize_that_restarts_the_container_is_none():
 
 
 def test_the_same_amount_is_the_same_however_it_is_written():
-    assert cpu("1", "0.5").same(cpu("1000m", "500m"))
-    assert not cpu("1", None).same(cpu("1", "500m"))
+    assert cpu("1", "0.5").holds(cpu("1000m", "500m"))
+    assert not cpu("1", None).holds(cpu("1", "500m"))
 
 
 @pytest.mark.parametrize(

@@ -17,14 +17,12 @@ POD = {"metadata": {"name": "w-1", "uid": "u-1"}}
 
 
 def original() -> Original:
-    return Original(
-        "ffmpeg", Resources(HAD), "run-1", "2026-01-01T00:00:00+00:00", "/tmp/deadzone-1"
-    )
+    return Original("ffmpeg", Resources(HAD), "run-1", "/tmp/deadzone-1")
 
 
 def test_it_survives_the_way_through_an_annotation():
     before = original().with_pod(POD, Resources(HAD))
-    of_version_0_2 = json.dumps({**json.loads(before.dumps()), "manager": "deadzone"})
+    of_version_0_2 = json.dumps({**json.loads(before.dumps()), "started_at": "2026-01-01T00:00"})
     for text in (before.dumps(), of_version_0_2):
         found = {"metadata": {"annotations": {ANNOTATION: text}}}
         assert kept(found, "deployment/w") == before
