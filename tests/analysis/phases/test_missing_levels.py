@@ -6,13 +6,14 @@ from functools import cache
 import numpy as np
 import pandas as pd
 import pytest
-from tests.analysis.phases.test_fit_bad_input import sweep
 
 from deadzone import fit_phases
 from deadzone.analysis.findings.experiment import Experiment
 from deadzone.analysis.settings.answering import answer
 from deadzone.errors import PhaseError
 from deadzone.store.tables import read_table
+
+from .test_fit_bad_input import sweep
 
 LEFT_OUT = "Left out: 1 of 24 trials, without a value of 'threads'."
 

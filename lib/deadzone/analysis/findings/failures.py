@@ -60,6 +60,7 @@ def failures_by_level(seen: Experiment) -> Iterator[Finding]:
     seen={
         "": "{failed} of {trials} trials at {levels} were stopped by the time-out; their response "
         "is longer than that, and trials that ended there are the fast ones.",
+        "all": "No trial at {levels} ended in time ({failed} stopped by the time-out).",
         "rehearsed": "The trial at {levels} was stopped by the time-out: {error}.",
     },
     mend="Raise design.timeout_s, or leave these levels out; they are not recommended.",
