@@ -72,7 +72,7 @@ def test_a_study_from_elsewhere_says_what_it_executes(strange, home, deadzone):
     said = deadzone("sweep", str(strange))
     assert said.code == 0
     assert (
-        f"{strange} is no study of Deadzone's own. It executes:\n  workload.argv: touch "
+        f"{strange} is not part of Deadzone. It executes:\n  workload.argv: touch "
         f"'{{threads}}'" in said.err
     )
 

@@ -95,7 +95,7 @@ def test_a_factor_of_a_run_is_another_column_than_its_knob():
 def test_a_verdict_says_a_doubt_once():
     curve = dz.load_reference("ffmpeg-threads", "limit-equals-threads")
     said = [str(one) for one in dz.Verdict(dz.fit_phases(curve, "cpu_limit", "wall_s")).paragraphs]
-    assert sum("one trial" in one for one in said) == 1
+    assert sum("has one trial" in one for one in said) == 1
     end = "From 12 to 16 it is plateau (62 %) or reversal (35 %): nothing more to gain"
     assert any(end in one for one in said)
 

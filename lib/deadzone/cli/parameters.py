@@ -192,7 +192,7 @@ def agree_to_execute(path: Path) -> None:
     click.echo(
         "\n  ".join(
             [
-                _("{path} is no study of Deadzone's own. It executes:", path=str(path)),
+                _("{path} is not part of Deadzone. It executes:", path=str(path)),
                 *map(visible, commands),
             ]
         ),

@@ -135,8 +135,8 @@ def knob_not_used(seen: Experiment) -> Iterator[Finding]:
 
     An absence is no test. It is found where neither the response nor CPU time nor any of MEASURES
     is associated with the level at NO_SIGN. A difference of SEEN between two levels must be twice
-    its standard error. No level may stand out, for `association` loses one level among many alike:
-    in the response by Tukey's range, permuted, and in each of these by SEEN in all of its trials.
+    its standard error. `association` loses one level among many alike, so no level may stand out:
+    in the response by Tukey's range, permuted, in each of these by SEEN in all its trials.
     The counters among these, such as page faults and switches, hardly scatter: one more thread
     shows.
     """
