@@ -228,10 +228,10 @@ class JobWorker(Target):
                 return pod
             failed = pod_problems.condition(job, "Failed")
             reason = (pod_problems.hopeless(pod) if pod else None) or failed
-            if reason and hopeless.for_long(reason, NO_HOPE_AFTER_S if pod else 0.0):
+            if hopeless.for_long(reason, NO_HOPE_AFTER_S if pod else 0.0):
                 raise TargetError(
                     f"The pod of the Job {self._job} cannot run: "
-                    f"{reason}.{NO_SHELL if '/bin/sh' in reason else ''}"
+                    f"{reason}.{NO_SHELL if '/bin/sh' in str(reason) else ''}"
                 )
             # While another one has a pod, this one may just have to wait for it.
             is_alone = not any(other.container for other in target.workers())

@@ -100,6 +100,28 @@ def test_a_published_table_is_answered_as_it_stands(
     assert words in said.out and "stands apart" not in said.out
 
 
+@pytest.mark.parametrize(
+    ("text", "arguments", "words"),
+    [("threads,#threads,wall_s\n1,1,9\n2,2,5\n4,4,3\n", (), "Set 4 threads"),
+     ("# `threads`,**wall_s**\n1,9\n2,5\n4,3\n", (), "Set 4 threads"),
+     ("threads,#1,#2\n1,9,9\n2,5,5\n4,3,3.1\n", ("--wide", "#?"), "Set 4 threads")],
+)  # fmt: skip
+def test_a_hash_is_taken_off_the_first_name_alone(text, arguments, words, tmp_path, deadzone):
+    path = tmp_path / "t.csv"
+    path.write_text(text)
+    asked = ("--knob", "threads", "--response", "wall_s", "-q", *arguments)
+    assert words in deadzone("fit", path, *asked, code=0).out
+
+
+def test_columns_that_are_repeats_and_lists_below_odd_names_are_told_as_typed(tmp_path, deadzone):
+    asked = ("--knob", "threads", "--response", "w")
+    (tmp_path / "t.csv").write_text("threads,rep=1,rep=2\n1,9,9\n2,5,5\n4,3,3.1\n")
+    assert "`--wide 'rep=*'`" in deadzone("fit", tmp_path / "t.csv", *asked, code=2).err
+    (tmp_path / "t.json").write_text('{"a-b": {"my runs": [{"threads": 1, "w": 2}]}}')
+    said = deadzone("fit", tmp_path / "t.json", *asked, code=2).err
+    assert """`jq '.["a-b"]["my runs"]' """ in said
+
+
 def test_levels_with_a_name_before_them_as_columns_are_told_with_what_to_type(tmp_path, deadzone):
     path = tmp_path / "t.md"
     path.write_text(

@@ -3,6 +3,7 @@
 import pytest
 
 from deadzone.study.quantity import (
+    family_of,
     level_amount,
     parse_rate,
     parse_size,
@@ -84,6 +85,16 @@ def test_a_level_may_have_marks_a_footnote_and_a_name(level, value, remark):
 @pytest.mark.parametrize("word", ["No Pool", "inter=4 + intra=4", "a=1,b=2", "auto*", "1,2"])
 def test_what_is_no_level_with_a_number_is_a_word(word):
     assert level_amount(word) is None
+
+
+@pytest.mark.parametrize(
+    ("units", "one", "factors"),
+    [({"KiB/s", "MiB/s"}, "B/s", {"KiB/s": 2**10, "MiB/s": 2**20}),
+     ({"M/s", "G/s"}, "/s", {"M/s": 1e6, "G/s": 1e9}), ({"ms", "s"}, "s", {"ms": 1e-3, "s": 1})],
+)  # fmt: skip
+def test_units_that_go_together_are_converted_to_one(units, one, factors):
+    unit, of_each = family_of(units)
+    assert unit == one and {name: of_each[name] for name in units} == factors
 
 
 def test_a_level_may_be_a_product_and_no_spread():

@@ -26,6 +26,10 @@ from deadzone.study.scales import level_name, scale_of
      (["1 Thread", "2 Threads", "4 Threads"], "ratio", [1, 2, 4], []),
      (["256", "512 †"], "ratio", [256, 512], []), (["QD=1", "QD=4"], "ratio", [1, 4], []),
      (["a=1", "a=2", "b=2"], "words", [], ["a=1", "a=2", "b=2"]),
+     (["gzip=6", "lz4=1", "zstd=3"], "words", [], ["gzip=6", "lz4=1", "zstd=3"]),
+     (["1,024", "2,048", "4,096"], "ratio", [1024, 2048, 4096], []),
+     (["1 100", "2 100", "4"], "words", [], ["1 100", "2 100", "4"]),
+     (["0*", "1*", "2*"], "words", [], ["0*", "1*", "2*"]),
      (["No Pool", "Pool size=1", "Pool size=10"], "ratio", [1, 10], ["No Pool"]),
      (["1s", "2MB", "3fps"], "words", [], ["1s", "2MB", "3fps"])],
 )  # fmt: skip

@@ -198,13 +198,14 @@ def _read(
             err=True,
         )
         return rows, response
-    levels = levels_in(table.columns)
-    if levels and column_of(table, response) not in table:
+    levels, repeats = levels_in(table.columns), repeats_in(table)
+    are_levels = levels and not ("=" in levels[-1] and repeats)  # rep=1, rep=2
+    if are_levels and column_of(table, response) not in table:
         raise TableError(
             "The columns are levels: make a row of each with "
             f"`--wide '{','.join(levels)}' --name KNOB --knob KNOB --response NAME`."
         )
-    for pattern, columns in repeats_in(table).items():
+    for pattern, columns in repeats.items():
         if response in columns:
             click.echo(
                 f"deadzone: {visible(', '.join(columns))} look like repeats; --wide "

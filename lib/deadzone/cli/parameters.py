@@ -62,7 +62,7 @@ measuring_options = together(
     adaptive_options,
     click.option(
         "--foreign-cpu",
-        type=float,
+        type=click.FloatRange(min=0, min_open=True),
         metavar="CORES",
         help="CPU that others may use in a trusted trial: more if a server on this machine "
         "answers.",

@@ -42,10 +42,10 @@ STANDARD_INPUT = Path("-")
 BEGINNINGS = {b"PAR1": ".parquet", b"ARROW1": ".feather", b"[": ".json", b"{": ".jsonl"}
 """How the files begin that are no text with a header."""
 
-EMPHASIS = re.compile(r"\A\s*(\*{1,3}|__|`)\s*([^*_`]+?)\s*\1\s*\Z")
+EMPHASIS = re.compile(r"\A\s*(\*{1,3}|__|`)\s*([^*`]+?)\s*\1\s*\Z")
 """Markdown's marks around the text of a cell."""
 
-HASH = re.compile(r"^#\s*(?=\w)")
+HASH = re.compile(r"^#\s*(?=[\w*`])")
 """Before the first name, where the head line is a remark: `# threads tps`."""
 
 BLANKS = re.compile(r"\A\s+|\s+\Z")
@@ -253,7 +253,9 @@ def _read_csv(path: Path) -> pd.DataFrame:
         plain = table[name].replace([EMPHASIS, BLANKS], [r"\2", ""], regex=True)
         if not plain.equals(table[name]):
             table[name] = as_numbers(plain)
-    return table.rename(columns=lambda name: EMPHASIS.sub(r"\2", HASH.sub("", str(name).strip())))
+    first, *others = map(str.strip, map(str, table.columns))
+    names = [EMPHASIS.sub(r"\2", name) for name in (HASH.sub("", first), *others)]
+    return table.set_axis([first, *names[1:]] if names[0] in names[1:] else names, axis=1)
 
 
 def _with_words(table: pd.DataFrame, path: Path, how: Mapping[str, Any]) -> pd.DataFrame:

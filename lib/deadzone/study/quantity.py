@@ -45,7 +45,7 @@ PRINTED_SECONDS = {**SECONDS, "m": 60.0}
 MULTIPLES = {"": 1.0, "k": 1e3, "K": 1e3, "M": 1e6, "G": 1e9}
 """Letters alone, of a count: of 8.1k requests."""
 
-MULTIPLE_RATE = re.compile(r"([kKMG]?)(.*/.*)")
+MULTIPLE_RATE = re.compile(r"([kKMG]?(?!i))(.*/.*)")
 """The unit of a rate behind such a letter: `M/s`, `kops/s`."""
 
 FAMILIES: tuple[tuple[str, Mapping[str, float]], ...] = (
@@ -71,7 +71,8 @@ NUMBER = rf"[-+]?(?:{IN_THOUSANDS}(?:[.,]\d+)?|\d+[.,]\d+|\d+\.?|\.\d+)(?:[eE][-
 WITH_UNIT = re.compile(rf"([$€£]?)\s*({NUMBER})\s*([A-Za-zµμ%×]+(?:/[A-Za-z]+)?)?")
 SPREAD = re.compile(rf"\s*\(?\s*(?:±|\+/?-)\s*({NUMBER})\s*(%|[A-Za-zµμ/]*)\s*\)?")
 
-REMARK = re.compile(r"\s*(?:\((?!\s*(?:±|\+/?-))([^()]*)\)|([*†‡§¶‖]+))$")
+FOOTNOTES = "*†‡§¶‖"
+REMARK = re.compile(rf"\s*(?:\((?!\s*(?:±|\+/?-))([^()]*)\)|([{FOOTNOTES}]+))$")
 """Behind a number: in brackets, or the mark of a footnote."""
 
 AMOUNT = re.compile(
@@ -145,11 +146,13 @@ def family_of(units: Iterable[str]) -> tuple[str, Mapping[str, float]] | None:
     """The unit that some units are converted to, and how many of it each of its family is; None
     where they do not go together."""
     written = set(units)
+    if family := next((own for own in FAMILIES if written and written <= set(own[1])), None):
+        return family
     letters = {unit: match for unit in written if (match := MULTIPLE_RATE.fullmatch(unit))}
     rates = {match[2] for match in letters.values()}
     if letters.keys() == written and len(rates) == 1:
         return rates.pop(), {unit: MULTIPLES[match[1]] for unit, match in letters.items()}
-    return next((family for family in FAMILIES if written and written <= set(family[1])), None)
+    return None
 
 
 def plain(number: str) -> str:

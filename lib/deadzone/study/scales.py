@@ -9,7 +9,7 @@ else is words (the scales of measurement of Stevens 1946, Science 103, 677-680; 
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
@@ -17,7 +17,13 @@ import numpy as np
 
 from deadzone.language.messages import Message, _
 from deadzone.study.levels import NONE, Level, format_level, is_number, read_level
-from deadzone.study.quantity import IN_THOUSANDS, Quantity, family_of, level_amount
+from deadzone.study.quantity import (
+    FOOTNOTES,
+    IN_THOUSANDS,
+    Quantity,
+    family_of,
+    level_amount,
+)
 
 Scale = Literal["ratio", "interval", "words"]
 RATIO: Final = "ratio"
@@ -51,6 +57,9 @@ of them words."""
 
 SMALL_STEPS = 3
 """Steps to both sides of 0, such as -1 to 3, are told by small numbers; levels go further."""
+
+MOST_APART = 20
+"""Levels that go on from smaller ones are not further apart than this, as a factor."""
 
 FEWEST_LEVELS = 3
 """Two levels are one step: it has a slope but no phases."""
@@ -197,9 +206,8 @@ def _numbers(names: list[str], k: int | None) -> tuple[dict[str, float], str]:
     read = {
         name: amount for name in names if name not in SPECIAL and (amount := level_amount(name))
     }
-    marked = [name for name in read if re.search(IN_THOUSANDS, name)]
-    if len(marked) == len(read) and not any(name.endswith("000") for name in marked):
-        return {}, ""  # 2,128 and 4,256 are pairs
+    if len(read) > 1 and (_are_named_apart(read) or not _are_amounts(read)):
+        return {}, ""
     positions, unit = _in_one_unit(read, k)
     count = Counter(positions.values())
     return {
@@ -207,6 +215,24 @@ def _numbers(names: list[str], k: int | None) -> tuple[dict[str, float], str]:
         for name, place in positions.items()
         if count[place] == 1 or not read[name].remark
     }, unit
+
+
+def _are_named_apart(names: Collection[str]) -> bool:
+    """Whether names before the numbers differ, gzip=6 and zstd=3, or a mark behind each belongs to
+    it, 0* and 1*."""
+    before = {name.rpartition("=")[0].strip() for name in names}
+    return len(before) > 1 or all(name[-1] in FOOTNOTES for name in names)
+
+
+def _are_amounts(read: Mapping[str, Quantity]) -> bool:
+    """Whether marks between digits are between thousands, and not between the numbers of a pair:
+    2,128 and 4,256. Round numbers are, and those that go on from others."""
+    marked = [own.value for name, own in read.items() if re.search(IN_THOUSANDS, name)]
+    if not marked:
+        return True
+    others = [own.value for name, own in read.items() if not re.search(IN_THOUSANDS, name)]
+    is_round = any(value % 1000 == 0 for value in marked) or all(v % 512 == 0 for v in marked)
+    return is_round or max(others, default=0.0) * MOST_APART >= min(marked)
 
 
 def _in_one_unit(read: Mapping[str, Quantity], k: int | None) -> tuple[dict[str, float], str]:

@@ -103,7 +103,8 @@ def study_of_line(command: Sequence[str], asked: Mapping[str, Any], cores: int) 
     }
     is_adaptive, trials = bool(asked.get("adaptive") or "resolution" in asked), asked.get("search")
     if is_adaptive and trials:
-        raise StudyError("`--search 60` chooses among combinations, so leave out `--adaptive`.")
+        said = "--adaptive" if asked.get("adaptive") else "--resolution"
+        raise StudyError(f"A search chooses among combinations by itself: leave out `{said}`.")
     design = {
         "kind": "adaptive" if is_adaptive else "search" if trials else None,
         "trials": trials,

@@ -23,7 +23,13 @@ from pydantic import TypeAdapter, ValidationError
 
 from deadzone.errors import NotGivenBackError
 from deadzone.plugins import TargetError
-from deadzone_kubernetes.api.cluster import MANAGER, AbsentError, MissingVerbError, Object
+from deadzone_kubernetes.api.cluster import (
+    MANAGER,
+    AbsentError,
+    ClusterError,
+    MissingVerbError,
+    Object,
+)
 from deadzone_kubernetes.container.resources import FACTORS, Resources, in_words
 from deadzone_kubernetes.survey import pod_problems
 from deadzone_kubernetes.survey.pod_problems import Standing
@@ -154,8 +160,10 @@ def give_back(
             pod = replace(workload, kind=POD, name=resized.name)
             with contextlib.suppress(AbsentError):
                 done += _back(pod, original, resized.resources, resized.uid)[0]
-                with contextlib.suppress(MissingVerbError):
-                    _leave(pod, resized.owned)
+                # Who owns its fields must not keep the rest from being given back.
+                with contextlib.suppress(ClusterError):
+                    if pod.read()["metadata"]["uid"] == resized.uid:
+                        _leave(pod, resized.owned)
         if original.rolled and not is_changed and workload.kind != POD:
             # What is written at a workload has its controller try again at once; by itself it may
             # pause for minutes.

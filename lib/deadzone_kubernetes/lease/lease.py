@@ -123,7 +123,7 @@ class Lease:
 
     def _renew(self) -> None:
         with self._lock:
-            if self._version is None:
+            if self._version is None or self._lost is not None:
                 return
             try:
                 try:
@@ -133,9 +133,11 @@ class Lease:
             except AbsentError:
                 self._lost = "it was removed"
                 return
-            self._version, holder = now["metadata"]["resourceVersion"], now["spec"].get(HOLDER)
+            holder = now["spec"].get(HOLDER)
             if holder != self.holder:
                 self._lost = f"{holder} has it now"
+            else:
+                self._version = now["metadata"]["resourceVersion"]
 
     def _renew_always(self) -> None:
         while not self._stop.wait(RENEW_EVERY_S):

@@ -78,8 +78,8 @@ def destination(
     namespace = namespace or swept.namespace
     if not workload or not container:
         raise TableError(
-            "The run does not say which container its setting is for; name it: --workload "
-            "deployment/NAME --container NAME."
+            "The run does not say which container its setting is for; name it: `--workload "
+            "deployment/NAME --container NAME`, in Python `patch('deployment/NAME', 'NAME')`."
         )
     kind, _slash, name = workload.partition("/")
     if kind not in KINDS or not name:

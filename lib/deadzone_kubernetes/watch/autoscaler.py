@@ -221,8 +221,9 @@ def let_go(workload: KubernetesWorkload, held: Mapping[str, Had], note: Note) ->
                 done.append(f"{it} of {workload}: {', '.join(had_in_words)} again")
             kind.patch(workload, manifest, owned_again(manifest, had[1]))
             for path in differ.keys() - back.keys():
-                now = f"{path[-1]} {value_at(manifest, path)}, set {last_set(manifest, path)}"
-                note(f"{it} of {workload}: {now}; that stays")
+                now = f"{path[-1]} {value_at(manifest, path)}"
+                told = ", set ".join(filter(None, (now, last_set(manifest, path))))
+                note(f"{it} of {workload}: {told}; that stays")
 
     for it, had in held.items():
         workload.cluster.without_conflict(partial(give_back, it, had))

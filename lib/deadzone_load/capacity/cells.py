@@ -113,10 +113,11 @@ def _cell(
     objectives: Sequence[Objective],
     histograms: Mapping[int, Mapping[str, Counts]],
 ) -> Cell:
-    status = rows["status"].astype(str) if "status" in rows else pd.Series("ok", rows.index)
-    reasons = [*(rows["error"].fillna(status) if "error" in rows else status).astype(str)]
-    is_excused = np.array([not _is_of_the_server(reason) for reason in reasons])
-    is_well, is_lost = (status == "ok").to_numpy(), (status == "lost").to_numpy()
+    status = [*map(str, rows["status"])] if "status" in rows else ["ok"] * len(rows)
+    errors = rows.get("error", status)
+    told = [e if isinstance(e, str) and e else s for e, s in zip(errors, status, strict=True)]
+    is_excused = np.array([not _is_of_the_server(reason) for reason in told])
+    is_well, is_lost = (np.array(status) == ending for ending in ("ok", "lost"))
     well = rows[is_well]
     numbers = well["trial"].astype(int) if "trial" in well else range(len(well))
     values, within = {}, {}
@@ -126,15 +127,15 @@ def _cell(
         values[bound.column] = np.array(
             [value if own is None else statistic(bound, own) for value, own in measured]
         )
-        errors = [scatter_within(bound, own) for own in kept if own is not None]
-        within[bound.column] = max(errors, default=0.0)
+        scatter = [scatter_within(bound, own) for own in kept if own is not None]
+        within[bound.column] = max(scatter, default=0.0)
     counted = well.reindex(columns=["errors", "requests"]).to_numpy(float)
     return Cell(
         values,
         within,
         np.nan_to_num(counted, posinf=0.0, neginf=0.0),
-        failed=tuple(np.array(reasons)[~is_well & ~is_excused & ~is_lost]),
-        unknown=tuple(np.array(reasons)[~is_well & is_excused]),
+        failed=tuple(np.array(told)[~is_well & ~is_excused & ~is_lost]),
+        unknown=tuple(np.array(told)[~is_well & is_excused]),
     )
 
 

@@ -5,6 +5,7 @@ A program of a known format may also be read in a trial: what it printed, as res
 """
 
 import json
+import shlex
 import tempfile
 from collections.abc import Mapping
 from contextlib import suppress
@@ -68,19 +69,22 @@ def recognised(path: Path) -> str:
         return f" It is a result of {tool}: `deadzone import {tool} {path} -o table.csv`."
     with suppress(ValueError, RecursionError, AttributeError):
         if rows := _rows_in(json.loads(path.read_bytes())):
-            return f" Its {rows} looks like rows: `jq .{rows} {path} | deadzone fit - ...`."
+            keys = "".join(f"[{json.dumps(key)}]" for key in rows)
+            place = "." + (".".join(rows) if all(map(str.isidentifier, rows)) else keys)
+            asked = f"jq {shlex.quote(place)} {shlex.quote(str(path))}"
+            return f" Its {'.'.join(rows)} looks like rows: `{asked} | deadzone fit - ...`."
         return f" Where each file is a trial: `jq -c . {path.parent}/*.json | deadzone fit - ...`."
     return ""
 
 
-def _rows_in(document: Mapping[str, Any]) -> str:
-    """Where the first list of records in a document stands, `details.runs`; empty without one."""
+def _rows_in(document: Mapping[str, Any]) -> list[str]:
+    """The keys to the first list of records in a document; empty without one."""
     for name, value in document.items():
         if isinstance(value, list) and value and isinstance(value[0], dict):
-            return name
+            return [name]
         if isinstance(value, dict) and (rows := _rows_in(value)):
-            return f"{name}.{rows}"
-    return ""
+            return [name, *rows]
+    return []
 
 
 _MEASURED_SOMEWHERE = dict.fromkeys((*MEASURED, *PERF_COLUMNS))

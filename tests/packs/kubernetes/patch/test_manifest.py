@@ -124,8 +124,8 @@ def test_without_readings_during_trials_their_means_are_used_and_said(repository
 @pytest.mark.parametrize(
     ("workload", "container", "words"),
     [
-        (None, "main", "name it: --workload"),
-        ("deployment/encoder", None, "name it: --workload"),
+        (None, "main", "name it: `--workload"),
+        ("deployment/encoder", None, "name it: `--workload"),
         ("pod/encoder", "main", "deployment/NAME or statefulset/NAME"),
         ("encoder", "main", "deployment/NAME or statefulset/NAME"),
     ],

@@ -118,6 +118,14 @@ def test_no_capacity_is_claimed_beyond_a_load_that_was_not_made(pool, rate):
     assert found is None if rate == 100 else found["rate_shown"] == 100
 
 
+@pytest.mark.parametrize(("status", "error"), [(None, None), ("failed", "")])
+def test_a_trial_without_a_reason_is_told_by_its_status(status, error):
+    trials = table(CLEAR).assign(status="ok", error=None)
+    trials = trials.astype({"status": object, "error": object})
+    trials.loc[trials["pool_size"] == 8, ["status", "error"]] = [status, error]
+    assert judged(trials, MEAN).cells[8, 100].failed == (str(status),) * 3
+
+
 def test_a_confidence_means_what_it_says():
     rng = np.random.default_rng(4)
     said, true, chosen = [], [], []
