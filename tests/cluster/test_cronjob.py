@@ -25,7 +25,7 @@ STUDY = {
         "kind": "command",
         "argv": [
             *("ffmpeg", "-nostdin", "-loglevel", "error", "-f", "lavfi"),
-            *("-i", "testsrc2=duration=1:size=320x240", "-f", "null", "-"),
+            *("-i", "testsrc2=duration=10:size=320x240", "-f", "null", "-"),
         ],
     },
     "factors": {"cpu_limit": [0.2, 0.4, 0.8]},

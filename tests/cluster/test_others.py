@@ -173,6 +173,29 @@ def test_the_fields_of_a_pod_by_itself_are_their_owners_again(
     assert "deadzone" not in {one["manager"] for one in after["metadata"]["managedFields"]}
 
 
+def test_the_fields_of_a_pod_that_was_resized_in_place_are_its_owners_again(
+    cluster, namespace, deployment, write_study, start, deadzone
+):
+    deployment(annotations=ALLOWED)
+
+    def pod():
+        (found,) = cluster.get("pods", "-l", "app=worker", "--namespace", namespace)["items"]
+        return found
+
+    before = pod()
+    factors = {"cpu_limit": [0.4, 0.5], "seconds": [0.2]}
+    where = target(namespace, change="resize")
+    begun = start("sweep", write_study(argv=SLEEP, target=where, factors=factors))
+    begun.wait_for(lambda: begun.trials() > 1, "two trials")
+    assert owners(pod()) != owners(before)
+    os.kill(begun.pid, signal.SIGKILL)
+    begun.process.wait()
+    deadzone("restore", "--namespace", namespace, code=0)
+    after = pod()
+    assert after["metadata"]["uid"] == before["metadata"]["uid"]
+    assert owners(after) == owners(before) and resources(after) == resources(before)
+
+
 @pytest.mark.parametrize("how", ["restarted", "made anew"])
 def test_a_restart_and_a_new_workload_of_the_same_name_stop_it(
     how, cluster, namespace, sweep_of, deployment, left
