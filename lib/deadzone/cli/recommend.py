@@ -88,7 +88,7 @@ def command(
         )
         click.echo(f"deadzone: {said}", err=True)
     if not as_manifest:
-        used = usage(run_folder, levels, analysis.source.analysed)
+        used = usage(analysis.source, levels)
         follows = [str(part) for part in packs.part(lambda pack: pack.application)(analysis)]
         shown = {
             "levels": levels,

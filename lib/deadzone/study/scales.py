@@ -227,10 +227,12 @@ def _are_named_apart(names: Collection[str]) -> bool:
 def _are_amounts(read: Mapping[str, Quantity]) -> bool:
     """Whether marks between digits are between thousands, and not between the numbers of a pair:
     2,128 and 4,256. Round numbers are, and those that go on from others."""
-    marked = [own.value for name, own in read.items() if re.search(IN_THOUSANDS, name)]
+    marked: list[float] = []
+    others: list[float] = []
+    for name, own in read.items():
+        (marked if re.search(IN_THOUSANDS, name) else others).append(own.value)
     if not marked:
         return True
-    others = [own.value for name, own in read.items() if not re.search(IN_THOUSANDS, name)]
     is_round = any(value % 1000 == 0 for value in marked) or all(v % 512 == 0 for v in marked)
     return is_round or max(others, default=0.0) * MOST_APART >= min(marked)
 

@@ -162,8 +162,7 @@ def give_back(
                 done += _back(pod, original, resized.resources, resized.uid)[0]
                 # Who owns its fields must not keep the rest from being given back.
                 with contextlib.suppress(ClusterError):
-                    if pod.read()["metadata"]["uid"] == resized.uid:
-                        _leave(pod, resized.owned)
+                    _leave(pod, resized.owned, resized.uid)
         if original.rolled and not is_changed and workload.kind != POD:
             # What is written at a workload has its controller try again at once; by itself it may
             # pause for minutes.
@@ -270,12 +269,14 @@ def _is_resize_by_others(entry: Object) -> bool:
     return is_other and entry.get("subresource") == "resize"
 
 
-def _leave(where: KubernetesWorkload, owned: Owned) -> Object:
+def _leave(where: KubernetesWorkload, owned: Owned, uid: str | None = None) -> Object:
     """A workload, or a pod, with the owners of its fields as they were, and nothing of the sweep
-    any more."""
+    any more. uid: of the pod; another one of its name is left alone."""
 
     def attempt() -> Object:
         manifest = where.read()
+        if uid and manifest["metadata"]["uid"] != uid:
+            return manifest
         body = owned_again(manifest, owned)
         body["metadata"] |= {
             "resourceVersion": manifest["metadata"]["resourceVersion"],

@@ -19,7 +19,6 @@ from deadzone.plugins import (
     UNCHANGED,
     Level,
     Message,
-    RunFolder,
     TableError,
     _,
     fill,
@@ -216,7 +215,7 @@ def applied(analysis: Analysis) -> list[Block]:
         return []
     try:
         levels = recommended_levels(analysis)
-        used = usage(RunFolder(source.folder), levels, source.analysed)
+        used = usage(source, levels)
         document = patch(analysis, levels, used, destination(analysis, None, None, None))
     except TableError:
         return []

@@ -116,7 +116,7 @@ def _cell(
     status = [*map(str, rows["status"])] if "status" in rows else ["ok"] * len(rows)
     errors = rows.get("error", status)
     told = [e if isinstance(e, str) and e else s for e, s in zip(errors, status, strict=True)]
-    is_excused = np.array([not _is_of_the_server(reason) for reason in told])
+    is_excused = np.array([_is_of_the_load(reason) for reason in told])
     is_well, is_lost = (np.array(status) == ending for ending in ("ok", "lost"))
     well = rows[is_well]
     numbers = well["trial"].astype(int) if "trial" in well else range(len(well))
@@ -139,9 +139,9 @@ def _cell(
     )
 
 
-def _is_of_the_server(reason: str) -> bool:
-    """Whether a trial that ended for a reason says something of the server."""
-    return not (reason.startswith(NOT_OF_THE_SERVER) or NO_PROFILE.match(reason))
+def _is_of_the_load(reason: str) -> bool:
+    """Whether a trial that ended for a reason says nothing of the server."""
+    return reason.startswith(NOT_OF_THE_SERVER) or NO_PROFILE.match(reason) is not None
 
 
 def statistic(objective: Objective, counts: Counts) -> float:

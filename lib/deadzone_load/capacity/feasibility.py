@@ -94,7 +94,7 @@ class Feasibility:
         """Probability that every objective is met, that of the least sure one, by pool and rate."""
         return {place: min(met.values()) for place, met in self.met.items()}
 
-    @property
+    @cached_property
     def pools(self) -> list[float]:
         """Those that were tried, rising."""
         return sorted({pool for pool, _rate in self.cells})

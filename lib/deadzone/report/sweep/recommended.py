@@ -16,6 +16,7 @@ from deadzone.language.formats import exact
 from deadzone.language.messages import _
 from deadzone.report.document.display import Block, CommandBlock
 from deadzone.report.sweep.analysis import Analysis
+from deadzone.report.sweep.trials import Source
 from deadzone.store.run import RunFolder
 from deadzone.store.table import rows_at
 from deadzone.study.levels import AUTO, NONE, Level, fill, placed, placeholders
@@ -81,23 +82,21 @@ def patch(analysis: Analysis, *, as_json: bool = False, **where: str | None) -> 
 
     Raises TableError if nothing is recommended, or no container is known.
     """
-    source, levels = analysis.source, recommended_levels(analysis)
-    assert source.folder is not None
-    used = usage(RunFolder(source.folder), levels, source.analysed)
+    levels = recommended_levels(analysis)
+    used = usage(analysis.source, levels)
     said: str = packs.part(lambda pack: pack.manifest)(
         analysis, levels, used, **where, as_json=as_json
     )
     return said
 
 
-def usage(run: RunFolder, levels: Mapping[str, Level], trials: pd.DataFrame) -> Usage:
-    """CPU used by the trials of a treatment.
-
-    trials: the analysed rows of the run, with one column a factor.
+def usage(source: Source, levels: Mapping[str, Level]) -> Usage:
+    """CPU used by the analysed trials of a run in a treatment.
 
     Raises TableError if the run holds no trial of the treatment.
     """
-    trials = rows_at(trials, levels)
+    assert source.folder is not None
+    run, trials = RunFolder(source.folder), rows_at(source.analysed, levels)
     if trials.empty:
         raise TableError(f"Run {run.run_id} holds no trusted trial of the recommended setting.")
     series = run.telemetry().set_index(TRIAL)

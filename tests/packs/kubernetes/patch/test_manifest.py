@@ -66,7 +66,7 @@ def patched(run):
     """The patch for a run, as data and as it is printed."""
     analysis = analyse(load_source(str(run.folder)))
     levels = recommended_levels(analysis)
-    used = usage(run, levels, analysis.source.analysed)
+    used = usage(analysis.source, levels)
     text = manifest.printed(analysis, levels, used, **WHERE, as_json=False)
     return yaml.safe_load(text), text
 
@@ -84,7 +84,7 @@ def test_a_limit_that_the_study_left_alone_is_left_alone(repository):
     )
     analysis = analyse(replace(source, study=source.study.model_copy(update={"target": pod})))
     levels = {"threads": 2}
-    used = usage(run, levels, analysis.source.analysed)
+    used = usage(analysis.source, levels)
     said = manifest.printed(analysis, levels, used, **WHERE, as_json=False)
     assert container_of(yaml.safe_load(said))["resources"] == {"requests": {"cpu": "1800m"}}
     assert "the study left the CPU limit as it was, and so does this patch" in said
