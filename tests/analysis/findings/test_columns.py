@@ -36,6 +36,7 @@ def test_two_options_that_move_together_are_named_and_one_that_is_measured_is_no
         {"requests": 1 / table["wall_s"]},
         {"threads_used": 10 * table["threads"]},
         {"cores": 1.1 * table["threads"]},
+        {"connections": both["connections"], "run_id": "a"},  # a run counted them
     ):
         assert "levels_confounded" not in found(table.assign(**column), knob="threads")
 

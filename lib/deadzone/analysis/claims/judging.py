@@ -422,8 +422,8 @@ class ClaimVerdict:
 
     def __str__(self) -> str:
         """The claim, its verdict and its figures in a line of a terminal."""
-        named = say(VERDICT_NAMES[self.verdict])
-        return _("{verdict}: {claim}. {found}", verdict=named, claim=self.claim, found=self.found)
+        named, claim = say(VERDICT_NAMES[self.verdict]), self.claim.removesuffix(".")
+        return _("{verdict}: {claim}. {found}", verdict=named, claim=claim, found=self.found)
 
     def to_dict(self) -> dict[str, Any]:
         """The claim as plain JSON values."""

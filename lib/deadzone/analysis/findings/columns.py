@@ -181,6 +181,8 @@ def goes_with_the_knob(seen: Experiment) -> Iterator[Finding]:
         yield seen.found(
             "levels_confounded", p <= BY_CHANCE, levels=(), how="column", column=name, values=shown
         )
+    if "run_id" in rows:  # the options of a run are its factors; what it counted follows the knob
+        return
     for name in filter(lambda one: _is_option(seen, one), map(str, rows.select_dtypes("number"))):
         at = rows.groupby("place")[name]
         values = at.first()
