@@ -1,4 +1,5 @@
-"""The blocks of a search over several knobs: what each knob does, and the best so far."""
+"""The blocks of a search over several knobs: what each knob does, the best so far, and the curve
+along each live knob."""
 
 from __future__ import annotations
 
@@ -7,17 +8,20 @@ from typing import TYPE_CHECKING, Any
 
 from deadzone.analysis.phases.quantities import axis_label, plain_name
 from deadzone.language.formats import exact
-from deadzone.language.messages import N_, _, say
+from deadzone.language.messages import N_, say
 from deadzone.language.tabling import Layout
+from deadzone.plugins import _, format_level
 from deadzone.report.document.display import Block, Figure, Table
 from deadzone.report.document.drawing import new_figure
-from deadzone.study.levels import format_level
+from deadzone.report.sweep.tables import phases_text
 from deadzone.style import LOG_RESPONSE_FACTOR, MUTED, RECOMMENDED_COLOUR, TRIAL_COLOUR
 
 if TYPE_CHECKING:
+    import deadzone as dz
     from deadzone.report.sweep.analysis import Analysis
 
 HEIGHT_IN = 2.4
+CURVE_HEIGHT_IN = 2.6
 
 EFFECTS_TABLE = Layout(
     columns={
@@ -48,7 +52,8 @@ STAGES = {
 
 
 def search_blocks(analysis: Analysis) -> list[Block]:
-    """What each knob does, and the best so far; nothing before the screen has ended."""
+    """What each knob does, the best so far, and where each live knob pays; nothing before the
+    screen has ended."""
     found = analysis.searched
     if found.effects.empty:
         return []
@@ -63,7 +68,10 @@ def search_blocks(analysis: Analysis) -> list[Block]:
         for row in found.effects.to_dict("records")
     ]
     n = int(found.trials["stage"].ne("confirm").sum())
-    return [Table.of(EFFECTS_TABLE, rows, "effects", n=n), _history(found.trials, analysis)]
+    curves = [_along(knob, model) for knob, model in found.curves.items()]
+    return [
+        Table.of(EFFECTS_TABLE, rows, "effects", n=n), _history(found.trials, analysis), *curves
+    ]  # fmt: skip
 
 
 def _times(effect: float, low: float, high: float) -> str:
@@ -107,6 +115,18 @@ def _history(trials: Any, analysis: Analysis) -> Figure:
         low=min(last["best_low"], last["best_high"]), high=max(last["best_low"], last["best_high"]),
     )  # fmt: skip
     return Figure.of(drawing, caption, caption, id="best-so-far")
+
+
+def _along(knob: str, model: dz.PhaseModel) -> Figure:
+    """The phases along a knob through the setting."""
+    with new_figure(CURVE_HEIGHT_IN) as (drawing, ax):
+        model.plot(ax, legend=False, title="")
+    caption = _(
+        "{response} along {knob}, the other knobs as set; the phases are shaded and named: "
+        "{phases}.",
+        response=plain_name(model.response).capitalize(), knob=knob, phases=phases_text(model),
+    )  # fmt: skip
+    return Figure.of(drawing, caption, caption, id=f"along-{knob}")
 
 
 def _mark(ax: Any, stages: Sequence[str], stage: str, name: str) -> None:

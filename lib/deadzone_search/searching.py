@@ -3,7 +3,8 @@
 One budget of trials is spent in three stages: a screen of all knobs, a search where most is to be
 gained, and fresh, interleaved blocks of the winner, two runners-up and the baseline, on which alone
 the verdict rests. The best single value of a search flatters its cell, for of many cells one is the
-luckiest (Freischuetz et al. 2025, TUNA, EuroSys).
+luckiest (Freischuetz et al. 2025, TUNA, EuroSys). A second budget goes along each live knob,
+through the setting.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from html import escape
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -24,15 +25,19 @@ from deadzone.analysis.phases.thresholds import PRACTICAL_TOLERANCE
 from deadzone.analysis.settings.answering import answer
 from deadzone.analysis.trial_columns import is_well, marked
 from deadzone.errors import PhaseError
-from deadzone.language.messages import N_, Message, join, say
-from deadzone.plugins import _, listing
+from deadzone.language.messages import N_, join, say
+from deadzone.plugins import Message, _, listing
 from deadzone.study.direction import direction_of
 from deadzone.study.scales import WORDS
+from deadzone_search.along import curves_along, lines_of, next_along, told_along
 from deadzone_search.screening import effects, screening_design
 from deadzone_search.space import Space, space_of
 from deadzone_search.surrogate import Surrogate
 
-Stage = Literal["screen", "search", "confirm", "done"]
+if TYPE_CHECKING:
+    import deadzone as dz
+
+Stage = Literal["screen", "search", "confirm", "along", "done"]
 
 BASELINES = 3
 """Trials of the baseline in the screen; they show the noise."""
@@ -69,15 +74,16 @@ lengths that it was fitted with for known. Of 80 planted effects 84 % were held 
 class KnobSearch:
     """What is known of a search, and what to measure next.
 
-    stage: screen, search, confirm or done. ask: the next trials in the order to run them, a column
-    a knob and `stage`; none once it is done. trials: one row a trial that counts: the columns it
-    came with, and `best`, `best_low`, `best_high`: what the best cell of those until then is held
-    to be now. verdict: in a sentence or two. effects: what each knob does: knob, from, to, effect
-    (how many times better), low, high, verdict (live, inert, undecided). cells: the measured cells,
-    the best first: the knobs, n, estimate, low, high. recommendation: by the confirmation alone;
-    None before. setting: the levels to set; None before. told: what it gains and which knobs
-    matter, in sentences; empty before. gain, gain_low, gain_high: how many times
-    better than the baseline it is, by the confirmation; nan before.
+    stage: screen, search, confirm, along or done. ask: the next trials in the order to run them, a
+    column a knob and `stage`; none once it is done. trials: one row a trial that counts, of the
+    first three stages: the columns it came with, and `best`, `best_low`, `best_high`: what the best
+    cell of those until then is held to be now. verdict: in a sentence or two. effects: what each
+    knob does: knob, from, to, effect (how many times better), low, high, verdict (live, inert,
+    undecided). cells: the measured cells, the best first: the knobs, n, estimate, low, high.
+    recommendation: by the confirmation alone; None before. setting: the levels to set; None before.
+    told: what it gains and which knobs matter, in sentences; empty before. gain, gain_low,
+    gain_high: how many times better than the baseline it is, by the confirmation; nan before.
+    curves: by knob, its phases with the others as set.
     """
 
     stage: Stage
@@ -92,6 +98,7 @@ class KnobSearch:
     gain: float = float("nan")
     gain_low: float = float("nan")
     gain_high: float = float("nan")
+    curves: Mapping[str, dz.PhaseModel] = field(default_factory=dict)
 
     def __repr__(self) -> str:
         return self.verdict
@@ -182,6 +189,7 @@ def search(
     trials: int = 60,
     gain: float = 0.01,
     tolerance: float = PRACTICAL_TOLERANCE,
+    along: int = 24,
     seed: int = 1,
 ) -> KnobSearch:
     """The next trials of a search over several knobs, and its verdict once they are confirmed.
@@ -194,7 +202,8 @@ def search(
     8192`. when: by knob, the levels of others without which it has no effect, such as {"cache_mb":
     {"table": "cached"}}. trials: of the three stages in all. gain: the search ends where another
     block of trials is expected to gain less, a share. tolerance: a share that does not matter.
-    seed: the same trials and seed always give the same answer.
+    along: most trials of the sweeps along the live knobs, beyond `trials`; 0 for none. seed: the
+    same trials and seed always give the same answer.
 
     Raises PhaseError for knobs, conditions, a baseline or a budget with which nothing can be
     searched, where the baseline fails, and where most trials fail.
@@ -204,27 +213,30 @@ def search(
     plan = _Plan.of(space, base, trials, seed)
     told = _told(frame, space, response)
     tried, stages = _tried(told, space), told["stage"]
-    counts = _counts(told, response)
+    counts, is_along = _counts(told, response), stages.eq("along").to_numpy()
     _refuse_failures(space, tried, counts, base)
     rows = told[counts].reset_index(drop=True)
     cell, fresh = tried[counts], rows["stage"].eq("confirm").to_numpy()
-    if fresh.all():
+    before = ~fresh & ~is_along[counts]
+    if not before.any():
         ask = _asked(space, "screen", _left(plan.screen, tried[stages.eq("screen")]))
         said = _("The screen begins: measure the {n:count} trials of `ask`.", n=len(ask))
         return KnobSearch("screen", ask, rows, said)
     value = np.log(rows[response].to_numpy(float)) * (1 if goal == "min" else -1)
-    before, seen = cell[~fresh], value[~fresh]
-    learned = Surrogate.of(space.x, before, seen)
+    seen = value[before]
+    learned = Surrogate.of(space.x, cell[before], seen)
     # what is worse than the median says no more of the best than that, however bad it is
-    guide = Surrogate.of(space.x, before, np.minimum(seen, np.median(seen)))
+    guide = Surrogate.of(space.x, cell[before], np.minimum(seen, np.median(seen)))
     repeated = np.flatnonzero(np.bincount(tried) >= MOST_TRIALS)
     barred = np.union1d(np.setdiff1d(tried[~counts], cell), repeated)
-    stage, cells = plan.next(stages, tried, guide, barred, float(np.log1p(gain)))
+    ours = ~is_along
+    stage, cells = plan.next(stages[ours], tried[ours], guide, barred, float(np.log1p(gain)))
     ask = _asked(space, stage, cells)
     best = guide.ranked()
     knobs = effects(space, learned, best[0], tolerance, Z, seed)
     table = _cells(space, learned, cell, goal)
-    history = rows.assign(**_history(learned, cell, goal))
+    kept = ~is_along[counts]
+    history = rows[kept].assign(**_history(learned, cell[kept], goal)).reset_index(drop=True)
     if stage != "done":
         said = _(
             "Best so far, not confirmed: {cell}. Measure the {n:count} trials of `ask`.",
@@ -236,10 +248,16 @@ def search(
     setting = dict(advice.setting or {})
     chosen = int(space.rows_of(pd.DataFrame([setting], dtype=object))[0]) if setting else base
     gained = _gain(cell[fresh], value[fresh], chosen, base)
-    words = join([_told_gain(*gained, chosen == base), _told_knobs(knobs)])
+    lines = lines_of(space, knobs, chosen) if setting and along else {}
+    curves = curves_along(rows, cell, lines, response, goal) if is_along.any() else {}
+    left = along - int(is_along.sum())
+    if cells := next_along(told, tried, space, lines, response, goal, left, seed):
+        stage, ask = "along", _asked(space, "along", cells)
+    along_them = told_along(curves, setting)
+    words = join([_told_gain(*gained, chosen == base), _told_knobs(knobs), along_them])
     said = join([advice.reason, words])
     return KnobSearch(
-        stage, ask, history, said, knobs, table, advice, setting or None, words, *gained
+        stage, ask, history, said, knobs, table, advice, setting or None, words, *gained, curves
     )
 
 

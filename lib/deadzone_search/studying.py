@@ -62,7 +62,8 @@ def next_cells(plan: Plan, table: pd.DataFrame) -> NextTreatments:
     if not chosen:
         return NextTreatments((), reason("knobs_done", n=len(said.trials)), (), (), 0.0)
     cost = float(table["wall_s"].mean()) * len(chosen) if len(table) else float("nan")
-    why, still_open = reason(f"knobs_{said.stage}", n=len(chosen)), (reason("knobs_open"),)
+    why = reason(f"knobs_{said.stage}", n=len(chosen))
+    still_open = (reason("knobs_open"),) if said.recommendation is None else ()
     return NextTreatments(chosen, why, (0.0,) * len(chosen), still_open, cost, said.stage)
 
 
@@ -105,8 +106,8 @@ def _asked(study: Study) -> dict[str, Any]:
         for name, needs in (design.when or {}).items()
     }
     return {
-        "trials": design.trials or SEARCH_TRIALS, "gain": design.gain, "where": design.where,
-        "when": when, "baseline": baseline, "seed": design.seed,
+        "trials": design.trials or SEARCH_TRIALS, "along": design.along, "gain": design.gain,
+        "where": design.where, "when": when, "baseline": baseline, "seed": design.seed,
     }  # fmt: skip
 
 

@@ -73,6 +73,16 @@ def test_what_is_wrong_is_told_in_a_sentence(measured, deadzone, arguments, word
     assert words in said and "Traceback" not in said
 
 
+def test_a_value_has_the_unit_that_the_study_gives(home, write_study, deadzone):
+    write_study(
+        argv=["sh", "-c", "echo score: {n}00"], factors={"n": [1, 2, 4]}, design={"replicates": 2},
+        workload={"responses": {"score": {"regex": r"score: ([0-9]+)"}}},
+        response={"name": "score", "unit": "points", "goal": "max"},
+    )  # fmt: skip
+    deadzone("sweep", "probe", code=0)
+    assert "(400 points)" in deadzone("recommend", "probe/latest").out
+
+
 def test_a_run_with_another_question_is_refused_with_its_report(home, write_study, deadzone):
     write_study(analysis="thread_pool", design={"replicates": 1})
     assert deadzone("sweep", "probe").code == 0

@@ -51,7 +51,7 @@ def replaced(old, new):
     [(replaced("replicates: 3", "replicate: 3"),
       "file.yaml:8: Unknown key `design.replicate`. Did you mean `replicates`? "
       "Allowed keys here: kind, treatments, replicates, warmup, rehearsal, seed, timeout_s, "
-      "cooldown_s, batch, until, budget_s, trials, gain, where, when, baseline."),
+      "cooldown_s, batch, until, budget_s, trials, along, gain, where, when, baseline."),
      (replaced("design:", "desing:"), "file.yaml:7: Unknown key `desing`. Did you mean `design`?"),
      (replaced("  kind: command", "  kind: comand"),
       "file.yaml:2: workload is 'comand'; allowed: ffmpeg, command, python, disk, load, "

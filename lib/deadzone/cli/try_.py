@@ -216,7 +216,7 @@ def _print_plan(plan: Plan) -> None:
             _(
                 "At most {trials} trials of {n:count} treatments, chosen as the search goes on.",
                 n=len(plan.treatments),
-                trials=design.trials,
+                trials=plan.most_trials,
             )
         )
         return

@@ -65,7 +65,7 @@ class NextTreatments:
     open: tuple[Message, ...]
     cost: float
     stage: str = ""
-    """of a search over several knobs: screen, search or confirm"""
+    """of a search over several knobs: screen, search, confirm or along"""
 
 
 @dataclass(frozen=True)

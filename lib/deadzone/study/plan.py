@@ -24,6 +24,9 @@ rest to 2 %, and some that repeat a miss."""
 SEARCH_TRIALS = 60
 """Trials of a search over several knobs, where the study says no number."""
 
+ALONG_TRIALS = 24
+"""Most trials along its live knobs, where the study says no number."""
+
 CHEAP_TRIALS = 2
 """Where times differ by a hundred the cheap levels tell most a second: so many times the trials of
 the grid are measured there. More, of programs that end at once, would take longer than the grid,
@@ -91,7 +94,8 @@ class Plan:
         """So many trials the whole grid has beside the warm-up, or a search over its treatments; a
         search of the rate takes more than one."""
         if self.study.design.kind == "search":
-            return self.study.design.trials or SEARCH_TRIALS
+            trials, along = self.study.design.trials, self.study.design.along
+            return (trials or SEARCH_TRIALS) + (ALONG_TRIALS if along is None else along)
         steps = MOST_STEPS if self.study.search else 1
         return self.study.design.replicates * len(self.treatments) * steps
 

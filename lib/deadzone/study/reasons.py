@@ -39,6 +39,7 @@ REASONS = {
     "knobs_screen": N_("{n:count} trials tell which knobs matter."),
     "knobs_search": N_("The next {n:count} trials go where most is to be gained."),
     "knobs_confirm": N_("{n:count} trials compare the best cells with the baseline."),
+    "knobs_along": N_("{n:count} trials go along the live knobs, the others as set."),
     "knobs_done": N_("The search is confirmed after {n:count} trials."),
     "knobs_open": N_("Which setting is the best; none is confirmed."),
     "open_search": N_(

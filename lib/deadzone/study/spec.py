@@ -84,7 +84,7 @@ TodaysAnalysis = Annotated[
 ]
 
 
-SEARCH_KEYS = ("trials", "gain", "where", "when", "baseline")
+SEARCH_KEYS = ("trials", "along", "gain", "where", "when", "baseline")
 """Of a design, those of a search alone."""
 
 
@@ -130,18 +130,19 @@ class DesignSpec(Spec):
     longer than expected [s]"""
 
     trials: int | None = Field(default=None, ge=1, le=10_000)
-    """trials of a search in all, beside the warm-up; 60 by default [count]"""
+    """trials of a search until it is confirmed, beside the warm-up; 60 by default [count]"""
+
+    along: int | None = Field(default=None, ge=0, le=10_000)
+    """most trials after a search along each live knob, the others as set; 24 by default [count]"""
 
     gain: float | None = Field(default=None, ge=0, lt=1)
-    """a search is confirmed once its next block is expected to gain less; 0.01 by default
-    [share]"""
+    """a search is confirmed once a block is expected to gain less; 0.01 by default [share]"""
 
     where: str | None = Field(default=None, min_length=1)
     """what combinations of a search have to meet, such as workers * memory_mb <= 8192"""
 
     when: dict[FactorName, dict[FactorName, FactorLevel | tuple[FactorLevel, ...]]] | None = None
-    """by knob of a search, the levels of others without which it has no effect and stays at its
-    baseline"""
+    """by knob of a search, levels of others without which it has no effect and stays as it is"""
 
     baseline: dict[FactorName, FactorLevel] | None = None
     """the levels in force today, with which a search compares; by default the first of each"""
@@ -162,8 +163,8 @@ class ResponseSpec(Spec):
     name: str = Field(default="wall_s", pattern=COLUMN_PATTERN)
     """column of the tidy table"""
 
-    unit: str | None = "s"
-    """unit of the response"""
+    unit: str | None = None
+    """unit of the response, where its name does not say it"""
 
     goal: Goal = "min"
     """whether smaller or larger is better; by default what the name or the unit says"""

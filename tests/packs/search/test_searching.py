@@ -51,7 +51,8 @@ def test_the_best_cell_is_found_confirmed_and_told_with_what_it_gains(whole):
     assert wall_s(said.setting) == pytest.approx(10 / 8**0.5 * 0.6)
     assert said.gain_low < wall_s(BASELINE) / wall_s(said.setting) < said.gain_high
     assert said.verdict.startswith("Set ") and "better than the baseline" in said.verdict
-    assert len(trials) <= 60 and trials["stage"].value_counts()["confirm"] == 12
+    assert trials["stage"].ne("along").sum() <= 60
+    assert trials["stage"].value_counts()["confirm"] == 12
     assert said.ask.empty and said.recommendation.probability > 0.9
 
 
@@ -82,6 +83,25 @@ def test_the_same_trials_give_the_same_answer_and_a_block_that_was_cut_is_ended(
         rest = dz.search(cut, FACTORS, "wall_s", baseline=BASELINE)
         assert rest.stage == stage
         assert rest.ask.to_dict("records") == of_stage[3:][[*FACTORS, "stage"]].to_dict("records")
+
+
+def test_each_live_knob_is_swept_through_the_setting_within_a_budget_of_its_own():
+    """More than eight workers do nothing."""
+    trials, said = searched(
+        lambda cell: wall_s({**cell, "workers": min(cell["workers"], 8)}),
+        factors={**FACTORS, "workers": [1, 2, 4, 8, 16, 32]},
+    )
+    along = trials[trials["stage"].eq("along")]
+    assert 0 < len(along) <= 24 and [*said.curves] == ["workers"]
+    others = along.drop(columns=["workers", "stage", "wall_s"])
+    assert (others == pd.Series(said.setting)[others.columns]).all(axis=None)
+    assert said.curves["workers"].joints["level"].tolist() == [8]
+    assert "Along workers, the others as set: " in said.verdict
+    before = trials[trials["stage"].ne("along")]
+    how = {"factors": {**FACTORS, "workers": [1, 2, 4, 8, 16, 32]}, "baseline": BASELINE}
+    assert dz.search(before, response="wall_s", along=0, **how).stage == "done"
+    asked = dz.search(before, response="wall_s", along=1, **how).ask
+    assert asked["stage"].tolist() == ["along"]
 
 
 def test_where_nothing_is_better_the_baseline_stays_or_nothing_is_claimed():

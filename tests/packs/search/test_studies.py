@@ -98,7 +98,7 @@ def test_a_search_that_was_killed_goes_on_where_it_was(study, home, deadzone, st
     run = the_run(home)
     assert run.records()[: len(before)] == before
     numbers = [record["trial"] for record in run.records()]
-    assert numbers == [*range(1, len(numbers) + 1)] and len(numbers) <= 37
+    assert numbers == [*range(1, len(numbers) + 1)] and len(numbers) <= 61
     assert len(run.trials().query("search_stage == 'confirm'")) == 12
     assert is_what_the_search_asked_for(run)
 
@@ -107,7 +107,7 @@ def test_a_report_states_the_setting_the_knobs_and_the_best_so_far(study, home, 
     deadzone("sweep", study(), code=0)
     run = dz.load_run("probe/latest")
     blocks = {getattr(block, "id", ""): block for block in run.report().face()}
-    assert {"response", "effects", "best-so-far"} <= {*blocks}
+    assert {"response", "effects", "best-so-far", "along-workers"} <= {*blocks}
     assert "slice" not in " ".join(blocks)
     effects = blocks["effects"].frame
     assert {*effects.iloc[:, 0]} == {*FACTORS}
@@ -129,7 +129,7 @@ def test_before_it_is_confirmed_there_is_no_setting_and_the_best_so_far_is_said(
 
 def test_a_rehearsal_on_paper_says_the_trials_and_lists_no_cells(study, deadzone):
     said = deadzone("sweep", study(), "--dry-run", code=0).out
-    assert "at most 36 trials" in said and "24 treatments" in said and len(said.splitlines()) < 6
+    assert "at most 60 trials" in said and "24 treatments" in said and len(said.splitlines()) < 6
 
 
 @pytest.mark.parametrize(
@@ -193,8 +193,8 @@ LINE = (
 
 def test_a_line_is_a_search_too(deadzone):
     said = deadzone("try", "--search", 40, "--dry-run", "--save", "s.yaml", *LINE, code=0).out
-    assert "At most 40 trials of 8 treatments" in said
-    assert "at most 40 trials" in deadzone("sweep", "./s.yaml", "--dry-run", code=0).out
+    assert "At most 64 trials of 8 treatments" in said
+    assert "at most 64 trials" in deadzone("sweep", "./s.yaml", "--dry-run", code=0).out
 
 
 @pytest.mark.parametrize(

@@ -141,9 +141,15 @@ def best(
         chance=float(row["within"]),
         tolerance=tolerance,
     )
+    return join([sentence, *as_well(table, row, confidence)])
+
+
+def as_well(table: pd.DataFrame, row: pd.Series, confidence: float) -> list[Message]:
+    """Which settings of the tied set do as well as that of a row, and which cannot be told apart
+    from it. table, confidence: as of `best`."""
     tied, shown = table["tied"] & (table.index != row.name), table["within"] >= confidence
     alike, untold = ([str(name) for name in table["name"][tied & of]] for of in (shown, ~shown))
-    parts = [sentence]
+    parts = []
     if alike:
         number = len(alike) + alike[-1].endswith("s")  # "4 threads do", "64 MB does"
         names = listing(alike, MOST_AS_WELL)
@@ -152,7 +158,7 @@ def best(
     if untold:
         names = listing(untold, MOST_AS_WELL)
         parts.append(_("{settings} cannot be told apart from it.", settings=names))
-    return join(parts)
+    return parts
 
 
 ASSUMED = N_(

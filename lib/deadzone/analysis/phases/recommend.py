@@ -106,6 +106,15 @@ class Recommendation:
         told = "chance" if self.goal == "targets" else "within"
         return float(self.chosen[told]) if is_known else None
 
+    def less_than(self, level: Any) -> list[Message]:
+        """Which cheaper settings do as well as one of the tied set, or cannot be told apart from
+        it; nothing of another."""
+        table, is_it = self.table, self.table["setting"].map(lambda item: item == level)
+        cheaper = table[is_it.cumsum().eq(0)]
+        rows = table[is_it & table["tied"]]
+        said = [decision.as_well(cheaper, row, self.confidence) for _place, row in rows.iterrows()]
+        return [sentence for sentences in said for sentence in sentences]
+
     def to_dict(self) -> dict[str, Any]:
         """The record `deadzone fit --json` prints: plain numbers, strings and lists."""
         plain = ("state", "setting", "reason", "goal", "quantity", "confidence", "probability")

@@ -179,7 +179,7 @@ def _searched(source: Source, accept: Mapping[str, str], options: dict[str, Any]
         found = packs.part(lambda pack: pack.searched)(study, source.trials)
     except PhaseError as error:
         return Analysis(source, (), None, str(error), examine(source, accept))
-    if found.stage != "done":
+    if found.recommendation is None:
         best = found.cells.head(1)
         line = command_line(RunFolder(source.folder)) if source.folder else ""
         said = _(

@@ -11,7 +11,7 @@ import pandas as pd
 from deadzone import packs, places
 from deadzone.analysis.findings.experiment import plain
 from deadzone.analysis.findings.fitting import experiment_in
-from deadzone.analysis.phases.quantities import listing, percent, plain_name, setting
+from deadzone.analysis.phases.quantities import listing, percent, plain_name, setting, unit_of
 from deadzone.analysis.phases.roles import check_column, listed
 from deadzone.analysis.trial_columns import is_other, measured, well
 from deadzone.errors import DeadzoneError, TableError, is_in_command, resume_option
@@ -24,6 +24,7 @@ from deadzone.store.tables import read_table
 from deadzone.study.direction import direction_of
 from deadzone.study.factors import FactorSpec
 from deadzone.study.levels import NONE, Level, format_level
+from deadzone.study.response_cells import UNITS
 from deadzone.study.spec import Study
 from deadzone.study.workload_spec import CAPACITY, GENERATOR
 
@@ -143,6 +144,8 @@ def _of_run(run: RunFolder, knob: str, response: str, goal: str, by: tuple[str, 
                 all=len(trials),
             )
         )
+    if is_own and own.unit and not unit_of(response):
+        trials.attrs[UNITS] = {response: own.unit}
     others = is_other(trials)
     return Source(
         name=study.study,
