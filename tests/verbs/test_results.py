@@ -1,4 +1,5 @@
 import pickle
+import warnings
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -8,6 +9,7 @@ import seaborn as sns
 from report.made_runs import write_run
 
 import deadzone as dz
+from deadzone.store.tables import with_numpy_types
 
 
 @pytest.fixture(scope="module")
@@ -89,3 +91,12 @@ def test_a_file_of_a_table_is_a_run_without_circumstances(tmp_path, trials):
     opened = dz.load_run(tmp_path / "mine.csv", knob="threads", response="wall_s")
     assert opened.is_table and opened.name == "mine" and opened.provenance == {}
     assert len(opened.trials) == len(trials)
+
+
+def test_a_wide_table_takes_a_column_more_without_a_warning():
+    """A load test has more than a hundred columns."""
+    wide = pd.DataFrame({f"n{i}": pd.array([1, 2], dtype="Int64") for i in range(120)})
+    table = with_numpy_types(wide)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert table.assign(off_percent=1)["off_percent"].eq(1).all()

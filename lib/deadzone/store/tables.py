@@ -335,7 +335,7 @@ def with_numpy_types(table: pd.DataFrame) -> pd.DataFrame:
                 types[name] = "int64" if whole else "float64"
             elif not missing:
                 types[name] = "bool"
-    return table.astype(types)
+    return table.astype(types).copy()  # in few blocks: pandas warns of a hundred
 
 
 def turned(table: pd.DataFrame, response: str) -> pd.DataFrame:

@@ -357,7 +357,10 @@ def _load_test(
     if sound.empty and (judgeable.empty or not objectives):
         errors = trials["error"].dropna() if "error" in trials else trials.iloc[:0]
         first = f"; the first: {str(errors.iloc[0]).rstrip('.')}" if len(errors) else ""
-        raise TableError(f"No trial of this load test ended well{first}.")
+        raise TableError(
+            f"No trial of this load test ended well{first}. `deadzone run STUDY --rehearse` tries "
+            "both ends of the range."
+        )
     harmless = tolerated_response(response, objectives)
     models: dict[float, PhaseModel] = {}
     problem = ""
