@@ -119,7 +119,7 @@ check: $(VENV)/.dev  ## format, lint, types, direction of imports, rules of the 
 
 types:  ## of `check`, the types
 	$(BIN)/mypy --no-error-summary
-	$(BIN)/mypy --no-error-summary notebooks/studies/programs
+	$(BIN)/mypy --no-error-summary notebooks/studies/programs scripts
 
 rules: quick-rules  ## of `check`, the rest
 	@$(BIN)/python tests/unsteady.py

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from deadzone.errors import StoreError
+from deadzone.errors import StoreError, TableError
 from deadzone.language.formats import duration
 from deadzone.report.sweep.analysis import analyse
-from deadzone.report.sweep.source import Source, load_source
+from deadzone.report.sweep.source import load_source
 from deadzone.report.sweep.terminal import Terminal, in_terminal
+from deadzone.report.sweep.trials import Source
 from deadzone.study.loading import load_study
 
 ROOT = Path(__file__).parent.parent
@@ -90,11 +91,11 @@ def latest_run(study: str) -> str:
     """What the latest run of a study found; empty where there is none to be trusted."""
     try:
         source = load_source(f"{study}/latest")
-    except StoreError:
+    except (StoreError, TableError):  # there is none, or none of its trials ended
         return ""
     if source.trials["distrust_reason"].isna().mean() < LEAST_TRUSTED:
         return ""
-    shown = in_terminal(analyse(source), Terminal(width=96, coloured=False, plain=True))
+    shown = in_terminal(analyse(source), Terminal(width=96, coloured=False))
     return "\n\n".join(["## One run of it", f"```text\n{shown}\n```", cost(source)])
 
 

@@ -44,7 +44,9 @@ def texts(source: str) -> Iterator[tuple[str, str, str]]:
         if node.func.id == FINDING:
             for part in node.keywords:
                 said = part.value.values if isinstance(part.value, ast.Dict) else [part.value]
-                yield from ((one.value, "", "") for one in said if isinstance(one, ast.Constant))
+                yield from (
+                    (str(one.value), "", "") for one in said if isinstance(one, ast.Constant)
+                )
         if node.func.id in MARKS:
             try:
                 said = [ast.literal_eval(part) for part in node.args]
@@ -54,10 +56,10 @@ def texts(source: str) -> Iterator[tuple[str, str, str]]:
                 ) from None
             named = {part.arg: part.value for part in node.keywords}
             before = len(MARKS[node.func.id])
-            context = said[0] if before else ""
+            context = str(said[0]) if before else ""
             if node.func.id == "N_" and "context" in named:
                 context = ast.literal_eval(named["context"])
-            one, other = [*said[before:], ""][:2]
+            one, other = [*map(str, said[before:]), ""][:2]
             yield one, other, context
 
 
