@@ -73,3 +73,12 @@ def test_an_interval_scale_is_drawn_from_its_negative_levels_on():
     first, last = (next(i for i, at in enumerate(lines) if mark in at) for mark in ("2.2", "-10"))
     for line in lines[first : last - 2]:
         assert any(0x2800 < ord(letter) < 0x2900 for letter in line)
+
+
+def test_the_values_beside_the_axis_are_told_apart_however_near_they_are():
+    rows = [(n, 53.43 + 0.001 * i) for n in (1, 2, 4) for i in range(n, n + 3)]
+    model = fit_phases(pd.DataFrame(rows, columns=["n", "wall_s"]), "n", "wall_s")
+    lines = picture(model, model.recommend(), 80).splitlines()
+    beside = [line.split("│")[0].strip() for line in lines if "│" in line]
+    values = [text for text in beside if text]
+    assert len(values) == 4 == len({*values}) and values[0].startswith("53.43")

@@ -297,11 +297,16 @@ def _draw_levels(
 
 
 def _ticks(low: float, high: float, scale: Callable, height: int) -> dict[int, str]:
-    """Values beside the axis, by line from the top: at both ends and between."""
+    """Values beside the axis, by line from the top: at both ends and between, with as many digits
+    as tell them apart."""
     back = np.exp if scale is np.log else np.asarray
     rows = np.unique(np.linspace(0, height - 1, 4).round().astype(int))
     values = back(scale(low) + (1 - rows / (height - 1)) * (scale(high) - scale(low)))
-    return {int(row): exact(float(f"{value:.3g}")) for row, value in zip(rows, values, strict=True)}
+    for digits in (3, 4, 5, 6):
+        texts = [exact(float(f"{value:.{digits}g}")) for value in values]
+        if len({*texts}) == len(texts):
+            break
+    return {int(row): text for row, text in zip(rows, texts, strict=True)}
 
 
 def _of_256(colour: str) -> int:
