@@ -9,12 +9,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from deadzone.errors import PackError
-
-if TYPE_CHECKING:
-    from importlib.metadata import EntryPoint
 
 State = Literal["works", "missing", "optional"]
 
@@ -103,7 +100,7 @@ def packs() -> tuple[Pack, ...]:
     return tuple(map(_loaded, entries))
 
 
-def _loaded(entry: "EntryPoint") -> Pack:
+def _loaded(entry: Any) -> Pack:
     try:
         pack = entry.load()
         if not isinstance(pack, Pack):

@@ -1,7 +1,5 @@
 """Trials in fresh pods, one Job each, several at once where the study says so."""
 
-from __future__ import annotations
-
 import contextlib
 import itertools
 import math
@@ -140,7 +138,7 @@ class JobTarget(ClusterTarget):
         remedy = "`deadzone restore` removes the Jobs of this run."
         return f"{problems[0]} {remedy}" if problems else None
 
-    def workers(self) -> tuple[JobWorker, ...]:
+    def workers(self) -> "tuple[JobWorker, ...]":
         """One for each trial that may run at once."""
         return self._workers
 

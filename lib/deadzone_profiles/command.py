@@ -1,7 +1,5 @@
 """`deadzone profile`: what changed between two profiles of a program."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -82,7 +80,7 @@ for name, instead in INSTEAD.items():
     command = gone(name, instead)(command)
 
 
-def _write_flame_graph(folder: Path, comparison: ProfileComparison) -> str:
+def _write_flame_graph(folder: Path, comparison: "ProfileComparison") -> str:
     from deadzone_profiles.flame_graph import flame_graph
 
     folder.mkdir(parents=True, exist_ok=True)

@@ -14,8 +14,6 @@ makes the count after binomial (Przyborowski and Wilenski 1940), exact for equal
 worst too cautious.
 """
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -103,7 +101,7 @@ class Amounts:
     weight: float
 
     @classmethod
-    def of(cls, side: ProfileSide, values: np.ndarray, variance: np.ndarray) -> Amounts:
+    def of(cls, side: ProfileSide, values: np.ndarray, variance: np.ndarray) -> "Amounts":
         """Amounts of a side, in the unit of its pair, with what is known of its sampling."""
         sampled = all(event.variance is not None for event in side.events)
         return cls(values, variance if sampled else None, float(np.mean(side.weights)))

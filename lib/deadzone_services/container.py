@@ -5,8 +5,6 @@ Options of the command lines: docker-run(1), podman-run(1). Whatever was started
 the process that made it, and is removed with it.
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 import shutil
@@ -104,7 +102,7 @@ class ContainerTarget(Target):
             "The container target runs services only; give it one, or use the local target."
         )
 
-    def start(self, command: Command, log: Path, port: int | None = None) -> ServiceContainer:
+    def start(self, command: Command, log: Path, port: int | None = None) -> "ServiceContainer":
         """Start the service in a container; what it prints goes to the log. port: where it is
         reached from outside."""
         name = f"{self.scratch.name}-{time.monotonic_ns()}"

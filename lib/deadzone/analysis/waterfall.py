@@ -1,8 +1,6 @@
 """The waterfall: from an amount before, change by change, to the amount after, each bar starting
 where the last ended."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -33,7 +31,7 @@ def draw(
     texts: Sequence[str],
     title: str,
     axis: str,
-) -> Figure:
+) -> "Figure":
     """Draw it; a whisker is the interval of a change.
 
     before: the amount at the start. changes: shape (n,). intervals: shape (n, 2), each change's

@@ -1,8 +1,6 @@
 """`deadzone claims`: the verdicts on what was claimed of a run, and further claims on it; and the
 option `--fail-on`."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -93,7 +91,7 @@ def claims_as_overrides(
     return {**overrides, "claims": [claim.stated() for claim in claims]}
 
 
-def judged_of(run: RunFolder) -> tuple[ClaimVerdict, ...]:
+def judged_of(run: RunFolder) -> "tuple[ClaimVerdict, ...]":
     """The claims of a run, judged; nothing is analysed where there are none."""
     if not run.claims():
         return ()
@@ -102,7 +100,7 @@ def judged_of(run: RunFolder) -> tuple[ClaimVerdict, ...]:
     return claims.judged_of(run)
 
 
-def say_claims(run: RunFolder) -> tuple[ClaimVerdict, ...]:
+def say_claims(run: RunFolder) -> "tuple[ClaimVerdict, ...]":
     """The claims of a run, judged, each with its verdict in a line on standard error."""
     judged = judged_of(run)
     for verdict in judged:
@@ -110,7 +108,7 @@ def say_claims(run: RunFolder) -> tuple[ClaimVerdict, ...]:
     return judged
 
 
-def fail_where_claims_fell(judged: Sequence[ClaimVerdict], fail_on: str | None) -> None:
+def fail_where_claims_fell(judged: "Sequence[ClaimVerdict]", fail_on: str | None) -> None:
     """End with the exit code of --fail-on where a claim is contradicted, or where one is not
     supported."""
     fallen = {verdict.verdict for verdict in judged} - {"supported"}

@@ -1,7 +1,5 @@
 """`deadzone compare`: before and after, of two runs, two tables or two commits."""
 
-from __future__ import annotations
-
 import json
 import shlex
 from typing import Any

@@ -1,8 +1,6 @@
 """`deadzone restore`: put back what an interrupted run left changed, on this machine and in
 clusters."""
 
-from __future__ import annotations
-
 import json
 
 import click

@@ -1,7 +1,5 @@
 """`deadzone run`: execute a study's notebooks with papermill."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os

@@ -4,18 +4,14 @@ Names, levels and messages are text of others: nothing in them becomes markup, H
 mention of a person, a reference to an issue, or a quick action of GitLab.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Sequence
 from textwrap import shorten
-from typing import TYPE_CHECKING
+
+import pandas as pd
 
 from deadzone.language.messages import _
 from deadzone.visible import visible
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 MOST_ROWS, MOST_NOTES = 30, 15
 """With these the comment has less than 60 lines."""

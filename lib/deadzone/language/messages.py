@@ -12,8 +12,6 @@ as in `{name:은/는}`. `ngettext` chooses the plural by the value `n`, `pgettex
 English text apart. Texts of a table are marked by `N_` and said by `say`: `say(REASONS[why], n=3)`.
 """  # noqa: E501
 
-from __future__ import annotations
-
 import gettext as standard
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -70,7 +68,7 @@ class Message(str):
 
     def __new__(
         cls, text: Text | None, values: Mapping[str, Any], language: str | None = None
-    ) -> Message:
+    ) -> "Message":
         """The message of a text, written in a language (default: the one spoken)."""
         language = language or spoken()
         made = super().__new__(cls, _written(text, values, language))
@@ -80,7 +78,7 @@ class Message(str):
     def __getnewargs__(self) -> tuple[Text | None, Mapping[str, Any], str]:  # type: ignore[override]
         return self.text, self.values, self.language
 
-    def translated(self, language: str) -> Message:
+    def translated(self, language: str) -> "Message":
         """The same message in another language; numbers that were written out before stay as they
         are."""
         values = {name: _translated(value, language) for name, value in self.values.items()}

@@ -1,8 +1,6 @@
 """`compare --checkout`: two commits of a git repository, each built in a worktree of its own, and
 measured in turns with the first one once more, which shows the noise of no change."""
 
-from __future__ import annotations
-
 import shlex
 import shutil
 import subprocess

@@ -1,7 +1,5 @@
 """`compare`: before and after, of two runs or two tables."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path

@@ -1,7 +1,5 @@
 """`Table`, `Figure` and `Verdict`: what a report shows beside Markdown."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -51,7 +49,7 @@ def _text(value: Any) -> str:
 
 
 def Figure(
-    figure: MatplotlibFigure | Axes | str, caption: str, description: str = "", id: str = ""
+    figure: "MatplotlibFigure | Axes | str", caption: str, description: str = "", id: str = ""
 ) -> display.Figure:
     """A numbered figure of a report; the matplotlib figure is closed, so that it is shown once.
 

@@ -1,8 +1,6 @@
 """`doctor`: what works on this machine, tried out rather than looked up, and how to get what does
 not."""
 
-from __future__ import annotations
-
 import platform
 import sys
 from collections.abc import Iterator
@@ -36,7 +34,7 @@ LONGEST_VERSION = 80
 """Letters of what a program says of itself."""
 
 
-def doctor() -> pd.DataFrame:
+def doctor() -> "pd.DataFrame":
     """What `deadzone doctor` shows, one row each: what (was tried), works (true or false), why, and
     what_to_do, empty where nothing is to do.
 

@@ -1,7 +1,5 @@
 """`examine`: what is wrong with an experiment, before anything is concluded from it."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar

@@ -1,7 +1,5 @@
 """`explore`: a curve under menus and sliders."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any

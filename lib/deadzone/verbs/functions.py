@@ -1,7 +1,5 @@
 """A study of a Python function: its levels are arguments, and what it returns are columns."""
 
-from __future__ import annotations
-
 import functools
 import hashlib
 import inspect

@@ -1,7 +1,5 @@
 """`judge`: what was claimed, held against the trials."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 import pandas as pd

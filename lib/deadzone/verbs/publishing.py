@@ -1,7 +1,5 @@
 """`publish`: a run, or a notebook, as a page and a PDF."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """`load_run` and `runs`: what was measured on this machine."""
 
-from __future__ import annotations
-
 import fcntl
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -73,13 +71,13 @@ class Run:
         self.folder = folder
         self._asked: Any = {"knob": knob, "response": response, "goal": goal, "by": by}
 
-    def asked(self, **other: Any) -> Run:
+    def asked(self, **other: Any) -> "Run":
         """The run with another knob, response, goal or other factors, checked; itself where all are
         empty."""
         other = {name: value for name, value in other.items() if value}
         return Run(self.folder, **self._asked | other).checked() if other else self
 
-    def checked(self) -> Run:
+    def checked(self) -> "Run":
         """Itself. Raises PhaseError for a column that is not there or has two roles, and for a goal
         that is none."""
         check_roles(self.source.trials, (self.knob, *self.by), self.response, self.goal)

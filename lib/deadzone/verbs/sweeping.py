@@ -1,7 +1,5 @@
 """`sweep`: measure a study, or a command or a function over the levels of its parameters."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -43,7 +41,7 @@ def sweep(
     resume: str | None = None,
     quiet: bool = False,
     **design: Any,
-) -> Run:
+) -> "Run":
     """Measure every trial of a study, of a command, or of a Python function over the levels of its
     parameters.
 
@@ -114,7 +112,7 @@ def measure(plan: Plan, run: RunFolder, progress: Progress) -> None:
     from deadzone.run.sweep.proposed import trials_of
     from deadzone.run.sweep.running import run_sweep
 
-    def judge(table: pd.DataFrame) -> Sequence[Any]:
+    def judge(table: "pd.DataFrame") -> Sequence[Any]:
         from deadzone.analysis.findings.rehearsing import judge_of
 
         return judge_of(plan)(table)

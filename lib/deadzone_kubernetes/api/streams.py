@@ -4,8 +4,6 @@ Streams break: a server restarts, a proxy cuts what says nothing for minutes. So
 one here may be asked for again without harm, and pings keep a quiet one open.
 """
 
-from __future__ import annotations
-
 import contextlib
 import time
 from dataclasses import dataclass
@@ -59,7 +57,7 @@ class Spot:
     container: str
 
     @classmethod
-    def of(cls, pod: Object, container: str) -> Spot:
+    def of(cls, pod: Object, container: str) -> "Spot":
         """A container of a pod as the cluster tells of it."""
         metadata = pod["metadata"]
         return cls(metadata["namespace"], metadata["name"], metadata["uid"], container)

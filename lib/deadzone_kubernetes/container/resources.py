@@ -6,8 +6,6 @@ asked for. Sources: the Kubernetes documentation, "Resource Management for Pods 
 "Pod Quality of Service Classes" and "Resize CPU and Memory Resources".
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -47,7 +45,7 @@ class Resources:
     amounts: Mapping[str, str | None]
 
     @classmethod
-    def of(cls, container: Mapping[str, Any], names: Iterable[str] = (CPU,)) -> Resources:
+    def of(cls, container: Mapping[str, Any], names: Iterable[str] = (CPU,)) -> "Resources":
         """Those of a container's specification. names: cpu, memory."""
         parts = container.get("resources") or {}
         keys = [(part, name) for name in names for part in (LIMITS, REQUESTS)]
@@ -77,11 +75,11 @@ class Resources:
             patch.setdefault(part, {})[name] = quantity
         return patch
 
-    def holds(self, wanted: Resources) -> bool:
+    def holds(self, wanted: "Resources") -> bool:
         """Whether each wanted amount is one of these, however it is written."""
         return all(self.number(key) == wanted.number(key) for key in wanted.amounts)
 
-    def only(self, keys: Iterable[str]) -> Resources:
+    def only(self, keys: Iterable[str]) -> "Resources":
         """Those of the keys alone."""
         return Resources({key: self.amounts[key] for key in keys if key in self.amounts})
 

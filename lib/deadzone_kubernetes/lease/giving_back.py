@@ -11,8 +11,6 @@ workload without it is as its owner left it, and one with it can be restored by 
 it, from any machine.
 """
 
-from __future__ import annotations
-
 import contextlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -92,7 +90,7 @@ class Original:
     removed: tuple[str, ...] = tuple(FACTORS.values())
     autoscalers: Mapping[str, Had] = field(default_factory=dict)
 
-    def with_pod(self, pod: Mapping[str, Any], have: Resources) -> Original:
+    def with_pod(self, pod: Mapping[str, Any], have: Resources) -> "Original":
         """The same with one more pod that is about to be resized; one that is known already keeps
         its entry."""
         name, uid = pod["metadata"]["name"], pod["metadata"]["uid"]

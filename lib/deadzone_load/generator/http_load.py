@@ -1,8 +1,6 @@
 """HTTP requests at a constant arrival rate, over connections that are kept open and grow in number
 as they are needed."""
 
-from __future__ import annotations
-
 from collections import deque
 
 from deadzone_load.generator.connection import Connection, Failure, Wire
@@ -21,7 +19,7 @@ class Channel:
     """A kept connection that serves one request after the other. due_s: moment of the one it
     serves."""
 
-    def __init__(self, load: HttpLoad, due_s: float) -> None:
+    def __init__(self, load: "HttpLoad", due_s: float) -> None:
         """Once it is open it serves the request of a moment."""
         self._load = load
         self.due_s, self._began_s = due_s, load.now_s()

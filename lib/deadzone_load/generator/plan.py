@@ -1,8 +1,6 @@
 """What the generator is told to do: one JSON file, written by the workload, read by the client
 process."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
@@ -55,6 +53,6 @@ class LoadPlan:
         path.write_text(json.dumps(asdict(self)), encoding="utf-8")
 
     @classmethod
-    def read(cls, path: Path) -> LoadPlan:
+    def read(cls, path: Path) -> "LoadPlan":
         """The plan in a file that `write` wrote."""
         return cls(**json.loads(path.read_text(encoding="utf-8")))

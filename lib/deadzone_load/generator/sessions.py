@@ -1,8 +1,6 @@
 """Connections that a user holds: made ready (request answered, WebSocket agreed, STOMP connected
 and subscribed), then handing messages over."""
 
-from __future__ import annotations
-
 from typing import Protocol
 
 from deadzone_load.generator import protocols
@@ -19,13 +17,13 @@ class SessionOwner(Protocol):
 
     recorder: Recorder
 
-    def on_ready(self, session: Session) -> None:
+    def on_ready(self, session: "Session") -> None:
         """It can be used."""
 
-    def on_message(self, session: Session, body: bytes) -> None:
+    def on_message(self, session: "Session", body: bytes) -> None:
         """A message came: a text message, or the body of a STOMP message."""
 
-    def on_closed(self, session: Session, kind: Failure) -> None:
+    def on_closed(self, session: "Session", kind: Failure) -> None:
         """It broke, or could not be made ready. It is not told of any more."""
 
 

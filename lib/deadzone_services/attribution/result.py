@@ -1,7 +1,5 @@
 """What the attribution of a slowdown found: as data, in words, as a page and as a figure."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -345,7 +343,7 @@ class Attribution(Paged):
         """Everything as a page of text."""
         return str(self)
 
-    def plot(self) -> Figure:
+    def plot(self) -> "Figure":
         """Waterfall: a row for the fast environment, for each part of the difference, and for the
         slow one.
 

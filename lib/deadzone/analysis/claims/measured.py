@@ -5,8 +5,6 @@ Means are of ln(response) where every value is positive, so that a difference is
 values themselves elsewhere (shares of errors, which may be none).
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -5,8 +5,6 @@ The plot is after Lewis and Clarke (2001, Forest plots: trying to see the wood a
 322, 1479-1480).
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -119,7 +117,7 @@ class Comparison(Paged):
             "warnings": [str(warning) for warning in self.warnings],
         }
 
-    def plot(self, ax: Axes | None = None) -> Axes | Figure:
+    def plot(self, ax: "Axes | None" = None) -> "Axes | Figure":
         """Forest plot: the ratio of every treatment with its interval, and the overall one.
 
         ax: axes for the first response, which are returned; without them a figure with a panel a
@@ -264,7 +262,7 @@ def headline(result: Comparison, response: str) -> str:
     return _("{response}: {words}", response=plain_name(response), words=join(words, ", "))
 
 
-def _panel(ax: Axes, result: Comparison, response: str) -> None:
+def _panel(ax: "Axes", result: Comparison, response: str) -> None:
     from matplotlib.ticker import MaxNLocator
 
     rows, overall = rows_of(result.treatments, response), rows_of(result.overall, response)[0]
@@ -301,7 +299,7 @@ def _panel(ax: Axes, result: Comparison, response: str) -> None:
     ax.set_xlabel(_("{response}, B / A", response=plain_name(response)))
 
 
-def _estimate(ax: Axes, row: dict[Any, Any], place: float) -> None:
+def _estimate(ax: "Axes", row: dict[Any, Any], place: float) -> None:
     """A ratio with its interval, and the verdict in words at the right."""
     colour, marker, filling = VERDICT_MARKS[row["verdict"]]
     low, ratio, high = np.clip([row["ratio_low"], row["ratio"], row["ratio_high"]], *OUTERMOST)

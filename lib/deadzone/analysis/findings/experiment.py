@@ -8,8 +8,6 @@ Permutation tests with a fixed seed, p = (1 + as extreme) / (1 + permutations) (
 too small.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -56,7 +54,7 @@ class Experiment:
     goal: str = "min"
     by: tuple[str, ...] = ()
     cores: float | None = None
-    model: PhaseModel | None = None
+    model: "PhaseModel | None" = None
     serves: bool = False
     failures: tuple[str, ...] = ()
     role: str = ""

@@ -1,9 +1,6 @@
 """Whether the levels are the right ones: what the fit says of the range."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -12,12 +9,10 @@ from deadzone.analysis.finding import Finding, Severity, finding
 from deadzone.analysis.findings.experiment import Experiment
 from deadzone.analysis.phases.candidates import gain_score, still_gains
 from deadzone.analysis.phases.level_estimates import FEWEST_AGREEING
+from deadzone.analysis.phases.model import PhaseModel
 from deadzone.analysis.phases.outliers import STANDS_OUT
 from deadzone.analysis.phases.quantities import response
 from deadzone.language.formats import exact, number
-
-if TYPE_CHECKING:
-    from deadzone.analysis.phases.model import PhaseModel
 
 COARSE = 2.0
 """Neighbouring levels further apart than this factor leave room for a better setting between

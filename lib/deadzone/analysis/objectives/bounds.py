@@ -13,8 +13,6 @@ All bounds at once are an intersection-union test (`hypothesis_tests.holm`): the
 counts.
 """  # noqa: E501
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Mapping
@@ -23,6 +21,7 @@ from typing import Literal
 
 import numpy as np
 import pandas as pd
+from scipy.special import betainc, betaincinv, hyp1f1
 
 from deadzone.analysis.objectives.estimates import Estimate
 from deadzone.errors import PhaseError, did_you_mean
@@ -146,8 +145,6 @@ def chance_met(
 
 
 def _errors_met(bound: Objective, counted: np.ndarray) -> float:
-    from scipy.special import betainc, hyp1f1
-
     a, b = _beta(counted)
     if bound.bound > 0:
         below = float(betainc(a, b, min(bound.bound, 1.0)))
@@ -157,8 +154,6 @@ def _errors_met(bound: Objective, counted: np.ndarray) -> float:
 
 def errors_interval(counted: np.ndarray) -> tuple[float, float]:
     """The ends of the 95 % interval of the share of errors. counted: as of `chance_met`."""
-    from scipy.special import betaincinv
-
     low, high = betaincinv(*_beta(counted), (0.025, 0.975))
     return float(low) if counted[:, 0].any() else 0.0, float(high)
 

@@ -6,12 +6,11 @@ Molecular Biology 3, article 3); a difference has the degrees of freedom of Welc
 (1946, Biometrics Bulletin 2, 110-114).
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.special import stdtr, stdtrit
 
 from deadzone.analysis.phases.level_estimates import level_noise, prior_degrees
 
@@ -31,8 +30,6 @@ class Estimate:
 
     def p_above(self, bound: float) -> float:
         """p-value of the null that the number is at most the bound (Student's t)."""
-        from scipy.special import stdtr
-
         return float(stdtr(self.df, -self.distance(bound)))
 
     def p_below(self, bound: float) -> float:
@@ -45,18 +42,16 @@ class Estimate:
 
     def interval(self, coverage: float = 0.95) -> tuple[float, float]:
         """The ends of the number's interval."""
-        from scipy.special import stdtrit
-
         half = float(stdtrit(self.df, (1 + coverage) / 2)) * self.error
         return self.value - half, self.value + half
 
-    def __sub__(self, other: Estimate) -> Estimate:
+    def __sub__(self, other: "Estimate") -> "Estimate":
         variances = np.array([self.error**2, other.error**2])
         total = float(variances.sum())
         df = total**2 / float((variances**2 / np.array([self.df, other.df])).sum())
         return Estimate(self.value - other.value, total**0.5, df, min(self.n, other.n))
 
-    def __mul__(self, factor: float) -> Estimate:
+    def __mul__(self, factor: float) -> "Estimate":
         return Estimate(self.value * factor, self.error * abs(factor), self.df, self.n)
 
 

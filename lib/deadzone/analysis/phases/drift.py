@@ -15,6 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
+from scipy.special import fdtrc, stdtrit
 
 from deadzone.analysis.phases.result import CurveTrials, Drift
 from deadzone.language.messages import Message, _
@@ -59,8 +60,6 @@ def estimate_drift(sample: CurveTrials, certainty: float) -> tuple[Drift | None,
     Returns (None, zeros) where no level was measured twice, or the design cannot tell drift from
     levels.
     """
-    from scipy.special import stdtrit
-
     fits: list[tuple[str, list, _Fit]] = []
     trials, centre, of = len(sample.value), 0.0, (sample.level, sample.value)
     if sample.block is not None:
@@ -103,8 +102,6 @@ def _additive(
     code: shape (trials,), the column of each trial; weight: what it has there. A run of a thousand
     blocks has a hundred thousand trials, so that no column is written out.
     """
-    from scipy.special import fdtrc
-
     count, n = int(code.max()) + 1, int(level.max()) + 1
     keep = np.ones(len(value), dtype=bool)
     for _pass in range(2):

@@ -17,6 +17,7 @@ variances: Smyth 2004, Statistical Applications in Genetics and Molecular Biolog
 
 import numpy as np
 import pandas as pd
+from scipy.special import ndtr, ndtri, polygamma, stdtrit
 
 from deadzone.analysis.phases.inference import FEW_TRIALS, MISFITS
 from deadzone.analysis.phases.noise import NOISE_SPREAD, SCALES, TYPICAL_NOISE
@@ -80,8 +81,6 @@ def estimate_levels(model: PhaseResult) -> LevelEstimates:
     Its variance is the expectation in a scale mixture of normals (West 1984, JRSS B 46, 431-439;
     Lange, Little and Taylor 1989, JASA 84, 881-896).
     """
-    from scipy.special import ndtri
-
     levels, trials = model.levels, model.trials
     positions, off = levels["level"].to_numpy(float), levels["off"].to_numpy(float)
     index = np.searchsorted(positions, trials["level"].to_numpy(float))
@@ -179,8 +178,6 @@ def level_noise(
 def few_trials_factor(df: np.ndarray) -> np.ndarray:
     """How much wider than a normal Student's t with these degrees of freedom is at STANDARD_ERRORS,
     shape (n,)."""
-    from scipy.special import ndtr, stdtrit
-
     return np.asarray(stdtrit(df, ndtr(STANDARD_ERRORS)) / STANDARD_ERRORS)
 
 
@@ -190,8 +187,6 @@ def prior_degrees(variance: np.ndarray, df: np.ndarray) -> float | None:
 
     variance, df: as of `level_noise`.
     """
-    from scipy.special import polygamma
-
     known = _known(variance, df)
     if known.sum() < FEWEST_LEVELS:
         return None
@@ -206,8 +201,6 @@ def _known(variance: np.ndarray, df: np.ndarray) -> np.ndarray:
 
 def inverse_trigamma(value: float) -> float:
     """x > 0 with trigamma(x) = value, by Newton's method on 1 / trigamma (Smyth 2004, appendix)."""
-    from scipy.special import polygamma
-
     x = 0.5 + 1.0 / value
     for _ in range(20):
         tri = float(polygamma(1, x))

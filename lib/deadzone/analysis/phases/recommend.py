@@ -32,6 +32,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from scipy.special import ndtri, stdtr, stdtrit
 
 from deadzone.analysis.finding import Finding
 from deadzone.analysis.hypothesis_tests.holm import CONFIDENCE
@@ -335,8 +336,6 @@ def _most_probable(candidates: Candidates, chance: np.ndarray, eligible: np.ndar
 def estimates_table(candidates: Candidates, confidence: float) -> pd.DataFrame:
     """Each setting with its name, its trials, its estimate and the interval of that at the
     confidence."""
-    from scipy.special import stdtrit
-
     scale, estimate = candidates.scale, candidates["estimate"]
     quantile = float(stdtrit(candidates.degrees_of_freedom, (1 + confidence) / 2))
     half = quantile * candidates.std_error
@@ -366,8 +365,6 @@ def target_confidence(targets: Mapping[str, float], candidates: Candidates) -> n
     targets: of `checked_targets`. The probabilities of several targets are combined by Bonferroni's
     bound, so the truth is no lower.
     """
-    from scipy.special import stdtr
-
     sign, noise, freedom = candidates.sign, candidates["noise"], candidates.degrees_of_freedom
     missing = np.zeros(len(candidates))
     for name, bound in targets.items():
@@ -403,8 +400,6 @@ def checked_targets(targets: Mapping[str, float], goal: str) -> dict[str, float]
 def _shift(name: str, goal: str) -> tuple[float, float] | None:
     """(a, b) with ln(statistic) = mu + a * sigma + b * sigma ** 2, or None for the extreme of
     trials."""
-    from scipy.special import ndtri
-
     extreme = "max" if goal == "min" else "min"
     known = {"mean": (0.0, 0.5), "median": (0.0, 0.0), extreme: None}
     if name in known:

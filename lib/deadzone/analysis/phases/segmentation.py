@@ -16,8 +16,6 @@ quadratics being minimised, so that likelihoods of any shape are allowed, and su
 regression models with unknown break-points, Statistics in Medicine 22).
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 
@@ -151,7 +149,7 @@ class Pieces:
         return (self.start > 0) & (~self.is_law | (self.label != np.roll(self.label, 1)))
 
     @staticmethod
-    def joined(parts: Sequence[Pieces], share: np.ndarray) -> Pieces:
+    def joined(parts: "Sequence[Pieces]", share: np.ndarray) -> "Pieces":
         """The pieces of several posteriors, each of which counts for its share."""
         weighed = [
             replace(part, weight=w * part.weight) for part, w in zip(parts, share, strict=True)
@@ -160,7 +158,7 @@ class Pieces:
             *(np.concatenate([getattr(piece, f.name) for piece in weighed]) for f in fields(Pieces))
         )
 
-    def widened(self, factor: float) -> Pieces:
+    def widened(self, factor: float) -> "Pieces":
         """The pieces with the values at their ends `factor` times as far from the mean of all with
         their ends and label."""
         group = (self.start * (self.stop.max() + 1) + self.stop) * (len(LABELS) + 1)

@@ -6,8 +6,6 @@ of the extra [notebooks] carries them, so a report looks the same on every machi
 from their reader's system.
 """
 
-from __future__ import annotations
-
 import io
 import logging
 import re
@@ -29,7 +27,7 @@ SVG = "image/svg+xml"
 
 
 @contextmanager
-def new_figure(height_in: float, rows: int = 1, **more: Any) -> Iterator[tuple[Figure, Any]]:
+def new_figure(height_in: float, rows: int = 1, **more: Any) -> "Iterator[tuple[Figure, Any]]":
     """A figure to draw in the project's style, with its axes; more: options of `plt.subplots`."""
     import matplotlib.pyplot as plt
 
@@ -37,7 +35,7 @@ def new_figure(height_in: float, rows: int = 1, **more: Any) -> Iterator[tuple[F
         yield plt.subplots(rows, 1, figsize=(WIDTH_IN, height_in), layout="constrained", **more)
 
 
-def svg_of(drawing: Figure) -> str:
+def svg_of(drawing: "Figure") -> str:
     """The drawing as SVG; the figure is closed."""
     import matplotlib.pyplot as plt
 
@@ -72,7 +70,7 @@ def numbered(svg: str) -> str:
     return svg
 
 
-def _find_letters(drawing: Figure) -> None:
+def _find_letters(drawing: "Figure") -> None:
     """Give Korean letters in a drawing a font that has them."""
     from matplotlib.text import Text
 

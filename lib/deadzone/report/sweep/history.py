@@ -3,8 +3,6 @@
 Each run keeps its verdict in a file; a run of before, or one that went on since, is fitted once.
 """
 
-from __future__ import annotations
-
 import contextlib
 import hashlib
 import json

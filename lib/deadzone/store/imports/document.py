@@ -1,8 +1,6 @@
 """Files of other tools, read with suspicion: whatever is wrong with one becomes a sentence that
 names it."""
 
-from __future__ import annotations
-
 import csv
 import gzip
 import io

@@ -4,8 +4,6 @@ Response times of single requests are summed up here in the columns that load to
 themselves.
 """
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -68,7 +66,7 @@ class Results:
         remarks: Iterable[str] = (),
         incomplete: Mapping[int, str] | None = None,
         cut_lines: Sequence[int] = (),
-    ) -> Results:
+    ) -> "Results":
         """What a file holds, each row with the name of the file and its tool. Figures that cannot
         be are missing, and said; a run that was cut off is failed."""
         cut = incomplete or {}
@@ -107,7 +105,7 @@ Reader = Callable[[Path], Results]
 """Reads one result file of a tool. Raises FormatError if it is no such file, or damaged."""
 
 
-def tidy(results: Sequence[Results], settings: Mapping[str, str]) -> pd.DataFrame:
+def tidy(results: Sequence[Results], settings: Mapping[str, str]) -> "pd.DataFrame":
     """One table of all trials: where they come from, then one column a factor, then what was
     measured.
 
@@ -152,7 +150,7 @@ def _check_setting(name: str, level: str, rows: Sequence[Row]) -> None:
         )
 
 
-def _column(values: Sequence[Any]) -> pd.Series:
+def _column(values: Sequence[Any]) -> "pd.Series":
     import pandas as pd
 
     known = [value for value in values if value is not None]
