@@ -185,9 +185,6 @@ CONTROL = re.compile(rb"[\x00-\x08\x0b\x0c\x0e-\x1f]")
 
 HEAD_BYTES = 1 << 16
 
-LEGACY_CPU = bytes([*[0] * 8, 3, *[0] * 15])
-"""Its first words, of 8 bytes: 0, the 3 that follow the header, and its version 0."""
-
 TWO_COUNTS = re.compile(r"\S.* \d+ \d+\s*")
 
 
@@ -273,11 +270,6 @@ def parse_profile(content: bytes, source: str = "profile") -> Profile:
     plain = _unzipped(content, source) if content.startswith(GZIP) else content
     if not plain:
         raise ProfileError(f"{source}: the gzip file holds nothing.")
-    if plain.startswith(LEGACY_CPU):
-        raise ProfileError(
-            f"{source}: this is a legacy CPU profile of gperftools; `pprof -proto PROGRAM FILE > "
-            "FILE.pb.gz` converts it."
-        )
     text = _as_text(plain)
     return parse_pprof(plain, source) if text is None else parse_folded(text, source)
 

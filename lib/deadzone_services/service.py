@@ -54,26 +54,21 @@ ANSWER_TIMEOUT_S = 5.0
 """A service that accepts a connection and then says nothing for so long is not ready yet [s]."""
 
 
-def free_port(host: str) -> int:
-    """A TCP port of this machine that no process listens on.
+def free_port(host: str, port: int = 0) -> int:
+    """A TCP port of this machine that no process listens on: this one, by default any.
 
-    Raises ServiceError if the address is none of this machine's.
+    Raises ServiceError if the address is none of this machine's, or naming who has the port.
     """
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    refused = SaidAs(ServiceError, f"service.host: nothing can listen on {host} here")
-    with refused, socket.socket(family) as probe:
-        probe.bind((host, 0))
-        return int(probe.getsockname()[1])
-
-
-def check_free(host: str, port: int) -> None:
-    """Raise ServiceError, naming who has it, if a port is taken."""
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
-        with socket.socket(family) as probe:
-            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        with socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET) as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, port > 0)
             probe.bind((host, port))
+            return int(probe.getsockname()[1])
     except OSError as error:
+        if not port:
+            raise ServiceError(
+                f"service.host: nothing can listen on {host} here: {error.strerror}."
+            ) from error
         holders = ", ".join(
             part for pid in listening_on(port) for part in (*names_of(pid)[:1], f"process {pid}")
         )
@@ -296,9 +291,7 @@ class Service:
 
     def _start(self, treatment: Treatment) -> str:
         spec = self._spec
-        if spec.port:
-            check_free(spec.host, spec.port)
-        port = spec.port or free_port(spec.host)
+        port = free_port(spec.host, spec.port or 0)
         values = self._values(treatment.levels, getattr(self._host, "inner_port", None) or port)
         command = Command(
             argv=self._filled(spec.argv or (), values),

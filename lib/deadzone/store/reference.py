@@ -19,14 +19,12 @@ DATA_VARIABLE = "DEADZONE_DATA"
 """Environment variable that names the `data` folder when it does not lie next to the code."""
 
 DTYPES: dict[str, tuple[Any, Any]] = {
-    "integer": ("int64", "Int64"),
+    "integer": ("Int64", "int64"),
     "number": ("float64", "float64"),
-    "boolean": ("bool", "boolean"),
+    "boolean": ("boolean", "bool"),
 }
-"""pandas type for each schema type but text: of a column without, and of one with, missing
+"""pandas type for each schema type but text: of a column with, and of one without, missing
 values."""
-
-TRUTH = {"true": True, "false": False}
 
 
 def load_reference(study: str, table: str) -> pd.DataFrame:
@@ -44,27 +42,21 @@ def load_reference(study: str, table: str) -> pd.DataFrame:
     check_known(TableError, f"No table {table!r} in {study!r}", table, resources, "There are:")
     resource = resources[table]
     path = reference_folder() / study / resource["path"]
-    fields = resource["schema"]["fields"]
+    fields = {field["name"]: field for field in resource["schema"]["fields"]}
     try:
-        text = pd.read_csv(path, dtype=str, keep_default_na=False, encoding="utf-8")
-    except (OSError, ValueError) as error:
+        text = pd.read_csv(path, dtype=str, keep_default_na=False, usecols=[*fields])
+        frame = pd.DataFrame({name: _typed(text[name], fields[name]) for name in fields})
+    except (OSError, TypeError, ValueError) as error:
         raise TableError(
-            f"{path} cannot be read: {error}. Restore it from the repository of Deadzone."
+            f"{path} cannot be read as its datapackage.json declares it: {error}. Restore it from "
+            "the repository of Deadzone."
         ) from error
-    names = [field["name"] for field in fields]
-    if list(text.columns) != names:
-        raise TableError(
-            f"{path} has columns {list(text.columns)}; its datapackage.json declares {names}."
-        )
-    frame = pd.DataFrame(
-        {field["name"]: _typed(text[field["name"]], field, path) for field in fields}
-    )
     frame.attrs = {
         "study": study,
         "table": table,
         "title": resource["title"],
         "notes": resource.get("notes") or "",
-        "units": {field["name"]: field["unit"] for field in fields},
+        "units": {name: field["unit"] for name, field in fields.items()},
     }
     return frame
 
@@ -129,28 +121,13 @@ def reference_package(study: str) -> dict[str, Any]:
     return package
 
 
-def _typed(column: pd.Series, field: dict[str, Any], path: Path) -> pd.Series:
+def _typed(column: pd.Series, field: dict[str, Any]) -> pd.Series:
     """A column of text with the type that its field declares; words for missing values stay."""
     words = column.isin([word for word in field.get("missingValues", []) if word])
-    missing = words | (column == "")
-    is_required = field.get("constraints", {}).get("required", False)
-    kind, typed = field["type"], column.mask(missing)
-    try:
-        if is_required and missing.any():
-            raise ValueError("a value is missing")
-        if kind == "boolean":
-            if wrong := {*typed.dropna()} - TRUTH.keys():
-                raise ValueError(f"holds {sorted(wrong)[0]!r} instead of true or false")
-            typed = typed.map(TRUTH).astype("boolean")
-        elif kind != "string":
-            typed = pd.to_numeric(typed)
-            if kind == "integer" and (typed.dropna() % 1 != 0).any():
-                raise ValueError("a value is not a whole number")
-        if kind != "string":
-            typed = typed.astype(DTYPES[kind][not is_required])
-    except (TypeError, ValueError) as error:
-        raise TableError(
-            f"{path}: column {field['name']} is declared {kind}, but {error}. Correct the "
-            "cell or the schema in datapackage.json."
-        ) from error
+    typed = column.mask(words | (column == ""))
+    if field["type"] != "string":
+        optional, required = DTYPES[field["type"]]
+        typed = typed.map(json.loads, na_action="ignore").astype(optional)
+        if field.get("constraints", {}).get("required", False):
+            typed = typed.astype(required)
     return typed.astype(object).where(~words, column) if words.any() else typed

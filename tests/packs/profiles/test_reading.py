@@ -23,7 +23,7 @@ ZIPPED = (RECORDED / "cpu-after-1.pb.gz").read_bytes()
         (ZIPPED[:200] + bytes(100) + ZIPPED[300:], "gzip file is corrupt"),
         (b"\x7fELF\x02\x01\x01", "a profile is pprof's protobuf"),
         (b"\x89PNG\r\n", "a profile is pprof's protobuf"),
-        (LEGACY_CPU, "legacy CPU profile of gperftools; `pprof -proto"),
+        (LEGACY_CPU, "a profile is pprof's protobuf"),
         (b"goroutine profile: total 9516\n1 @ 0x43e2ee 0x44\n", "without `debug=`"),
         (b"heap profile: 1: 2 [3: 4] @ heap/1048576\n", "without `debug=`"),
         (b"main;work 40 30\nmain 2 5\n", "two counts, as of difffolded.pl"),

@@ -3,16 +3,14 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pandas as pd
 
 from deadzone.analysis.findings.experiment import Experiment, without_barred
 from deadzone.analysis.phases.censored import is_bound
 from deadzone.analysis.trial_columns import answering, is_well, marked, measured
-
-if TYPE_CHECKING:
-    from deadzone.study.spec import Study
+from deadzone.study.spec import Study
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,7 +27,7 @@ class Source(Experiment):
     title: str = ""
     question: str = ""
     how: Mapping[str, Any] = field(default_factory=dict)
-    study: "Study | None" = None
+    study: Study | None = None
     run_id: str | None = None
     provenance: dict[str, Any] = field(default_factory=dict)
     doubts: tuple[str, ...] = ()
