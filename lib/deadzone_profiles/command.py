@@ -2,15 +2,11 @@
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from deadzone.cli.options import FILE, details_option, gone
-
-if TYPE_CHECKING:
-    from deadzone_profiles.comparison import ProfileComparison
-
 
 INSTEAD = {
     "--rows": "--details prints all rows.",
@@ -59,6 +55,7 @@ def command(before: Path, after: Path, **options: Any) -> None:
     Says per package and function what changed and whether that is more than chance.
     """
     from deadzone.analysis.page import wrapped
+    from deadzone_profiles.flame_graph import flame_graph
     from deadzone_profiles.run_profiles import diff_profiles
     from deadzone_profiles.tables import answer, comparison_data, comparison_page
 
@@ -71,19 +68,13 @@ def command(before: Path, after: Path, **options: Any) -> None:
         texts.append(page.text() if options["details"] else str(page))
     data: dict[str, Any] = {"comparison": comparison_data(comparison)}
     if options["figures"]:
-        data["figures"] = [_write_flame_graph(options["figures"], comparison)]
+        graph = options["figures"] / "flame_graph.svg"
+        graph.parent.mkdir(parents=True, exist_ok=True)
+        graph.write_text(flame_graph(comparison), encoding="utf-8")
+        data["figures"] = [str(graph)]
         texts += data["figures"]
     click.echo(json.dumps(data, allow_nan=False) if options["as_json"] else "\n\n".join(texts))
 
 
 for name, instead in INSTEAD.items():
     command = gone(name, instead)(command)
-
-
-def _write_flame_graph(folder: Path, comparison: "ProfileComparison") -> str:
-    from deadzone_profiles.flame_graph import flame_graph
-
-    folder.mkdir(parents=True, exist_ok=True)
-    path = folder / "flame_graph.svg"
-    path.write_text(flame_graph(comparison), encoding="utf-8")
-    return str(path)
