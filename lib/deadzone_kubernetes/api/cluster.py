@@ -65,10 +65,6 @@ class RefusedError(ClusterError):
     policy."""
 
 
-class CredentialsError(ClusterError):
-    """The cluster does not accept the credentials (any more)."""
-
-
 class ChangedError(ClusterError):
     """Others changed the workload since the sweep began, so the sweep is stopped."""
 
@@ -103,7 +99,7 @@ def translated(error: Any, what: str) -> ClusterError:
     deployment/encoder`."""
     status, message = status_and_message(error)
     if status == 401:
-        return CredentialsError(
+        return ClusterError(
             f"The cluster no longer accepts the credentials (401), asked to {what}. Log in again, "
             "or give the account a fresh token."
         )

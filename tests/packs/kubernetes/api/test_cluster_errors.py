@@ -9,7 +9,6 @@ from deadzone_kubernetes.api.cluster import (
     AbsentError,
     ClusterError,
     ConflictError,
-    CredentialsError,
     MissingVerbError,
     RefusedError,
     translated,
@@ -33,7 +32,7 @@ def error(status: int, message: str) -> ApiException:
 
 @pytest.mark.parametrize(
     ("status", "message", "kind", "words"),
-    [(401, "Unauthorized", CredentialsError, "no longer accepts the credentials"),
+    [(401, "Unauthorized", ClusterError, "no longer accepts the credentials"),
      (403, FORBIDDEN, MissingVerbError,
       "lacks the verb 'patch' for pods/resize in the namespace a"),
      (403, QUOTA, RefusedError, "exceeded quota: small"),
