@@ -88,8 +88,8 @@ class RunProfiles:
     @property
     def trials(self) -> pd.DataFrame:
         """One row a trial of either side, in every slice: the table's columns, `side` (before or
-        after), `slice` (the other factors in words), `load`, and the total of each kind, a unit of
-        load where one was measured."""
+        after), `slice` (the other factors in words), `load`, and the total of each kind in the unit
+        of `totals`."""
         sides = zip(("before", "after"), self.levels, strict=True)
         table = pd.concat(
             [self._at(level).assign(side=side) for side, level in sides], ignore_index=True
@@ -177,7 +177,8 @@ class RunProfiles:
         if kind not in files:
             return float("nan")
         profile = self._read(files[kind])
-        return profile.total(_value(kind, profile)) / (load if load > 0 else 1.0)
+        basis = self._basis(kind, [load] * 2, [[profile]] * 2)
+        return profile.total(_value(kind, profile)) / (basis.before if basis else 1.0)
 
 
 def _value(kind: str, profile: Profile) -> str:

@@ -33,13 +33,19 @@ def test_the_smallest_pool_that_was_planted_is_the_verdict(tmp_path):
 
 
 def test_the_published_tests_have_no_pool_that_is_shown_to_keep_the_target():
-    with Executed("load_test") as executed:
+    with Executed("load_test", source="reference") as executed:
         assert (
             "No pool size that was tried meets all objectives at 373 requests/s."
             in executed.verdict
         )
         assert "Nothing was repeated" in executed.verdict
         assert executed.value("test.by_rate['hurts_beyond'].dropna().tolist()") == [32, 32]
+
+
+def test_it_opens_on_a_run_that_fills_it():
+    with Executed("load_test") as executed:
+        assert "Set pool size 8" in executed.verdict and "325 requests/s" in executed.verdict
+        assert executed.value("len(law) * len(why) * len(warm)") > 0
 
 
 @pytest.mark.night

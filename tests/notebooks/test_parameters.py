@@ -83,7 +83,7 @@ REFUSED = {
     ],
     "connections": [({"safe_share": 7}, "safe_share is 7; give a number from 0 to 1")],
     "profiles": [
-        ({"kind": "heaps"}, "kind is 'heaps'; choose one of: cpu, heap"),
+        ({"kind": "heaps"}, "kind is 'heaps'; choose one of: cpu"),
         ({"functions": 0}, "functions is 0; give a number from 1"),
     ],
 }

@@ -123,8 +123,22 @@ def test_parts_are_packages_where_no_stack_matches_a_cause(made):
         assert "mediaserver/mdns" in executed.value("parts['part'].tolist()")
 
 
-def test_the_published_tables_are_shown_where_no_run_is_named():
+def test_it_opens_on_a_run_that_fills_it():
     with Executed("profiles") as executed:
+        assert "cpu changes by -71.0 %. names saves most" in executed.verdict
+        assert executed.value("len(stacks)") > 0
+        held = executed.value(
+            "trials[trials['rate'] == 930].groupby('side')['amount'].mean().to_dict()"
+        )
+        assert held == pytest.approx(executed.value("whole[['before', 'after']].to_dict()"))
+        taken = executed.value("{side: row['expected'] for side, row in rows.items()}")
+        assert (
+            0.8 < taken["before"] < 1.2 and 0.1 < taken["after"] < 0.5
+        )  # cores, at twice the load
+
+
+def test_published_tables_are_shown_too():
+    with Executed("profiles", source="reference") as executed:
         assert "cpu changes by -31.8 %. nack saves most: 20.49 s." in executed.verdict
         assert "how much they scatter" in executed.verdict.lower()
 

@@ -12,10 +12,15 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import stdtr, stdtrit
 
-from deadzone.analysis.phases.level_estimates import level_noise, prior_degrees
+from deadzone.analysis.phases.level_estimates import level_noise, prior_degrees, prior_noise
 
 LEAST_SCATTER = 1e-6
 """Scatter below which trials are exact in practice; it keeps every division defined."""
+
+
+ONE_NOISE = 1.0
+"""Cells whose common scatter counts for fewer degrees of freedom beside their own have none in
+common: some scatter a hundred times as much as others, and alone would make the pooled one."""
 
 
 @dataclass(frozen=True)
@@ -70,8 +75,13 @@ def cell_means(
         variance = np.array(
             [np.var(values, ddof=1) if len(values) > 1 else np.nan for values in groups]
         )
-        common = max(float(np.nansum(own * variance) / total) ** 0.5, LEAST_SCATTER)
-        scatter, prior = level_noise(variance, own, common)[0], prior_degrees(variance, own)
+        common, prior = (
+            float(np.nansum(own * variance) / total) ** 0.5,
+            prior_degrees(variance, own),
+        )
+        if prior is not None and prior < ONE_NOISE:
+            common = prior_noise(variance, own, prior)
+        scatter = level_noise(variance, own, max(common, LEAST_SCATTER))[0]
         df = np.full(len(groups), total) if prior is None else np.minimum(own + prior, total)
     elif noise is not None:
         scatter, df = (np.full(len(groups), value) for value in noise)

@@ -195,6 +195,21 @@ def prior_degrees(variance: np.ndarray, df: np.ndarray) -> float | None:
     return min(2 * inverse_trigamma(surplus), LARGEST_PRIOR_DF) if surplus > 0 else LARGEST_PRIOR_DF
 
 
+def prior_noise(variance: np.ndarray, df: np.ndarray, prior_df: float) -> float:
+    """The noise that levels are drawn towards, a standard deviation, where they may scatter by
+    orders of magnitude: unlike the pooled one, the noisiest of them do not make it alone (Smyth
+    2004, section 6.2).
+
+    variance, df, prior_df: as of `prior_degrees`.
+    """
+    from scipy.special import digamma
+
+    known = _known(variance, df)
+    half = df[known] / 2
+    logs = np.log(variance[known]) - digamma(half) + np.log(half)
+    return float(np.exp((logs.mean() + digamma(prior_df / 2) - np.log(prior_df / 2)) / 2))
+
+
 def _known(variance: np.ndarray, df: np.ndarray) -> np.ndarray:
     return np.isfinite(variance) & (df > 0.5) & (variance > 0)
 

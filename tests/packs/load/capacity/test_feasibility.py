@@ -60,6 +60,17 @@ def test_more_trials_of_the_same_scatter_are_surer():
     assert sure[0] < sure[1] < sure[2]
 
 
+def test_cells_beyond_their_limit_do_not_make_those_unsure_that_bear_their_load():
+    """Three trials of each pool at three rates: what a full server answers scatters by a tenth,
+    what an idle one answers by a ten-thousandth."""
+    calm, full = [1.0, 0.9998, 0.9999], [0.6, 0.72, 0.55]
+    cells = {(pool, rate): calm for pool in (8, 16, 32) for rate in (100, 200)}
+    cells |= {(4, 100): full, (4, 200): [0.5, 0.4, 0.45], (64, 200): [0.7, 0.9, 0.8]}
+    share = Objective("achieved_share", "at_least", 0.99)
+    found = judged(table(cells, "achieved_share"), share)
+    assert found.smallest(200).pool == 8 and found.smallest(200).sure[4] < 0.05
+
+
 def test_a_largest_value_that_was_exceeded_once_is_missed():
     longest = Objective("latency_max_ms", "at_most", 100.0)
     cells = {(8, 100): [60, 70, 130], (16, 100): [60, 61, 62]}
