@@ -1,5 +1,4 @@
-"""The blocks of a search over several knobs: what each knob does, the best so far, and the curve
-along each live knob."""
+"""The blocks of a search over several knobs: what each knob does, and the best so far."""
 
 from __future__ import annotations
 
@@ -13,15 +12,12 @@ from deadzone.language.tabling import Layout
 from deadzone.plugins import _, format_level
 from deadzone.report.document.display import Block, Figure, Table
 from deadzone.report.document.drawing import new_figure
-from deadzone.report.sweep.tables import phases_text
 from deadzone.style import LOG_RESPONSE_FACTOR, MUTED, RECOMMENDED_COLOUR, TRIAL_COLOUR
 
 if TYPE_CHECKING:
-    import deadzone as dz
     from deadzone.report.sweep.analysis import Analysis
 
 HEIGHT_IN = 2.4
-CURVE_HEIGHT_IN = 2.6
 
 EFFECTS_TABLE = Layout(
     columns={
@@ -52,8 +48,7 @@ STAGES = {
 
 
 def search_blocks(analysis: Analysis) -> list[Block]:
-    """What each knob does, the best so far, and where each live knob pays; nothing before the
-    screen has ended."""
+    """What each knob does, and the best so far; nothing before the screen has ended."""
     found = analysis.searched
     if found.effects.empty:
         return []
@@ -68,10 +63,7 @@ def search_blocks(analysis: Analysis) -> list[Block]:
         for row in found.effects.to_dict("records")
     ]
     n = int(found.trials["stage"].ne("confirm").sum())
-    curves = [_along(knob, model) for knob, model in found.curves.items()]
-    return [
-        Table.of(EFFECTS_TABLE, rows, "effects", n=n), _history(found.trials, analysis), *curves
-    ]  # fmt: skip
+    return [Table.of(EFFECTS_TABLE, rows, "effects", n=n), _history(found.trials, analysis)]
 
 
 def _times(effect: float, low: float, high: float) -> str:
@@ -117,18 +109,6 @@ def _history(trials: Any, analysis: Analysis) -> Figure:
     return Figure.of(drawing, caption, caption, id="best-so-far")
 
 
-def _along(knob: str, model: dz.PhaseModel) -> Figure:
-    """The phases along a knob through the setting."""
-    with new_figure(CURVE_HEIGHT_IN) as (drawing, ax):
-        model.plot(ax, legend=False, title="")
-    caption = _(
-        "{response} along {knob}, the other knobs as set; the phases are shaded and named: "
-        "{phases}.",
-        response=plain_name(model.response).capitalize(), knob=knob, phases=phases_text(model),
-    )  # fmt: skip
-    return Figure.of(drawing, caption, caption, id=f"along-{knob}")
-
-
 def _mark(ax: Any, stages: Sequence[str], stage: str, name: str) -> None:
     """A line where a stage begins."""
     if stage not in stages:
@@ -136,6 +116,6 @@ def _mark(ax: Any, stages: Sequence[str], stage: str, name: str) -> None:
     at = stages.index(stage) + 0.5
     ax.axvline(at, color=MUTED, linewidth=0.8, linestyle="--")
     ax.annotate(
-        name, (at, 1), xycoords=("data", "axes fraction"), xytext=(3, -3),
-        textcoords="offset points", va="top", fontsize=8, color=MUTED,
+        name, (at, 1), xycoords=("data", "axes fraction"), xytext=(0, 2),
+        textcoords="offset points", va="bottom", fontsize=8, color=MUTED,
     )  # fmt: skip

@@ -107,7 +107,7 @@ def test_a_report_states_the_setting_the_knobs_and_the_best_so_far(study, home, 
     deadzone("sweep", study(), code=0)
     run = dz.load_run("probe/latest")
     blocks = {getattr(block, "id", ""): block for block in run.report().face()}
-    assert {"response", "effects", "best-so-far", "along-workers"} <= {*blocks}
+    assert {"response", "effects", "best-so-far"} <= {*blocks}
     assert "slice" not in " ".join(blocks)
     effects = blocks["effects"].frame
     assert {*effects.iloc[:, 0]} == {*FACTORS}
