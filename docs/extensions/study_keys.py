@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Iterator
+from functools import cache
 from typing import Any
 
 from docutils import nodes
@@ -16,7 +19,8 @@ from deadzone.study.loading import json_schema
 def kind(schema: dict[str, Any]) -> str:
     """What a value may be, in few words; the name of another table where it is one."""
     if "$ref" in schema:
-        return f"[{schema['$ref'].rpartition('/')[2]}](#{anchor(schema['$ref'])})"
+        name = schema["$ref"].rpartition("/")[2]
+        return f"[{titles()[name]}](#{anchor(titles()[name])})"
     if "const" in schema:
         return f"`{schema['const']}`"
     if "enum" in schema:
@@ -32,9 +36,34 @@ def kind(schema: dict[str, Any]) -> str:
     return str(schema.get("type", "any value"))
 
 
-def anchor(reference: str) -> str:
-    """The anchor of the heading of a definition."""
-    return reference.rpartition("/")[2].lower()
+@cache
+def titles() -> dict[str, str]:
+    """By the name of each definition where it stands in a study, such as `design.until`; what has
+    several kinds says which."""
+    schema, found = json_schema(), dict[str, str]()
+    waiting = [("", "", schema)]
+    for path, of_kind, part in waiting:
+        for key, value in part.get("properties", {}).items():
+            names = dict.fromkeys(re.findall(r"#/\$defs/(\w+)", json.dumps(value)))
+            for name in [name for name in names if name not in found]:
+                own = schema["$defs"][name]
+                told = kind_of(own) if len(names) > 1 else of_kind
+                there = f"{path}.{key}".lstrip(".")
+                found[name] = f"{there} ({told})" if told else there
+                waiting.append((there, told, own))
+    return found
+
+
+def kind_of(schema: dict[str, Any]) -> str:
+    """What tells one kind of a mapping from the others: its `kind`, or the keys that it needs."""
+    keys = schema.get("properties", {})
+    named = [keys[key]["const"] for key in ("kind", "name") if "const" in keys.get(key, {})]
+    return ", ".join(named or schema.get("required", ()))
+
+
+def anchor(title: str) -> str:
+    """The anchor of a heading."""
+    return re.sub(r"[\W_]+", "-", title.lower()).strip("-")
 
 
 def rows(schema: dict[str, Any]) -> Iterator[str]:
@@ -62,10 +91,11 @@ def page() -> Iterator[str]:
     """The tables of all mappings, the study's own first."""
     schema = json_schema()
     yield from ("## Study", "", *rows(schema), "")
-    for name, part in schema["$defs"].items():
+    for name, title in titles().items():
+        part = schema["$defs"][name]
         if part.get("properties"):
             yield from (
-                f"## {name}",
+                f"## {title}",
                 "",
                 cell(" ".join(part.get("description", "").split())),
                 "",
