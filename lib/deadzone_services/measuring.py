@@ -35,7 +35,7 @@ from deadzone_services.base import SERVICE_RESPONSES, Host, ServiceError, Use, p
 from deadzone_services.service import Service
 from deadzone_services.settings import account_of
 
-IDLE = ("asleep_s", "network_wait_s")
+IDLE = ("asleep_s", "network_wait_s", "timer_wait_s")
 """What the threads of an idle service do."""
 
 

@@ -99,6 +99,7 @@ ACCOUNT = {
     "disk_wait_s": "float64",
     "memory_wait_s": "float64",
     "network_wait_s": "float64",
+    "timer_wait_s": "float64",
     "asleep_s": "float64",
 }
 """Where the time of a trial's threads went; the parts after the first add up to it."""

@@ -28,7 +28,8 @@ MOST_CLAIMS = 200
 Levels = Annotated[dict[Column, FactorLevel], Field(min_length=1)]
 Cause = Literal[
     "less_work", "more_cores", "more_cpu_work", "cpu_full", "throttled", "waiting_for_disk",
-    "memory_short", "waiting_for_each_other", "too_few_threads", "outside",
+    "memory_short", "waiting_for_each_other", "sleeping", "too_few_threads",
+    "outside",
 ]  # fmt: skip
 PhaseLabel = Literal["linear", "dead_zone", "breakthrough", "plateau", "reversal"]
 

@@ -18,7 +18,7 @@ from deadzone.run.targets import base, interference
 from deadzone.run.targets.account import ThreadAccount
 from deadzone.run.targets.base import Exit
 from deadzone.run.targets.limits.base import Counters
-from deadzone.run.targets.schedstat import NANOSECONDS, NETWORK, STARTING, ThreadTime
+from deadzone.run.targets.schedstat import NANOSECONDS, STARTING, ThreadTime, sleeps_for
 
 UPTIME_RESOLUTION_S = 0.01
 
@@ -204,8 +204,7 @@ def _account(trial: TrialAccount, wall_s: float, used: Counters) -> dict[str, fl
 def _waits(state: str, where: bytes) -> str:
     """What a thread waits for, as `schedstat.waits_for` tells it. where: the number of its call, or
     the kernel's function."""
-    asleep = "network" if where.startswith(NETWORK) else "asleep"
-    return {"D": "" if where in STARTING else "disk", "S": asleep}.get(state, "")
+    return {"D": "" if where in STARTING else "disk", "S": sleeps_for(where)}.get(state, "")
 
 
 def cores_of(cpu_max: str | None) -> float | None:

@@ -403,6 +403,8 @@ def test_a_client_that_backs_off_is_told_and_one_that_waits_for_answers_is_not()
     alone = table.assign(threads_most=1, voluntary_switches=40, asleep_s=slept)
     one = found(alone, cores=4)["not_the_program"]
     assert one.levels == (4, 6, 8) and "it pauses or backs off" in one.sentence
+    by_clock = alone.assign(asleep_s=0.0, timer_wait_s=slept)
+    assert found(by_clock, cores=4)["not_the_program"].sentence == one.sentence
     waits = alone.assign(asleep_s=0.0, network_wait_s=slept)
     for sound in (waits, alone.assign(threads_most=9), alone.assign(voluntary_switches=4000)):
         assert "not_the_program" not in found(sound, cores=4)

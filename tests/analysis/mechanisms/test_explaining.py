@@ -248,6 +248,25 @@ def test_a_thread_without_others_waits_for_none_of_them(most, lived, named):
     assert confirmed(deadzone.explain_phases(frame, model)) == {named}
 
 
+@pytest.mark.parametrize("threads", [1, 3])
+def test_a_program_that_sleeps_by_the_clock_is_told_from_threads_that_wait_for_each_other(threads):
+    frame = table(cpu=(1, 1, 1, 1), busy=(1, 0.5, 0.25, 0.12), asleep=0.0)
+    frame = frame.rename(columns={"threads": "pause_s"})
+    slept = threads * frame["wall_s"] - 1
+    sits = frame["wall_s"] * (threads > 1)  # who waits for the others
+    frame = frame.assign(ready_s=0.0, asleep_s=sits, timer_wait_s=slept, threads_most=threads)
+    frame["threads_s"] = slept + sits + 1
+    model = deadzone.fit_phases(frame, "pause_s", "wall_s")
+    assert confirmed(deadzone.explain_phases(frame, model)) == {"sleeping"}
+    # as an earlier version measured it
+    old = frame.assign(asleep_s=sits + slept).drop(columns="timer_wait_s")
+    found = deadzone.explain_phases(old, model)
+    assert confirmed(found) == {"waiting_for_each_other" if threads > 1 else "outside"}
+    assert "sleeping" not in set(found.table["mechanism"])
+    both = pd.concat([frame, old], ignore_index=True)  # a run that was gone on with
+    assert "sleeping" in set(deadzone.explain_phases(both, model).table["mechanism"])
+
+
 def test_what_the_fit_leaves_out_explains_nothing():
     frame = table(cpu=(8, 8, 8 * 1.5, 8 * 2.2), busy=(1, 2, 4, 8))
     frame = frame.assign(trusted=True, warmup=False, status="ok")

@@ -94,6 +94,19 @@ def test_threads_that_wait_for_a_lock_are_asleep(source):
     assert told["asleep_s"] >= 0.8 * told["threads_s"] >= 2.0
 
 
+@pytest.mark.alone("it measures how long threads sleep")
+@pytest.mark.parametrize("threads", [1, 3])
+def test_threads_that_sleep_for_a_time_wait_for_a_timer(source, threads):
+    code = (
+        "import threading, time\nend = time.thread_time() + 0.1\n"
+        "while time.thread_time() < end: pass\n"
+        f"for _ in range({threads}): threading.Thread(target=time.sleep, args=(1,)).start()"
+    )
+    told, _, _ = account(code)
+    assert told["timer_wait_s"] == pytest.approx(threads, rel=0.25)
+    assert told["network_wait_s"] == 0
+
+
 LOOP_WITH_A_WORKER = """
 import asyncio, time
 def work():

@@ -195,14 +195,16 @@ def not_the_program(seen: Experiment) -> Iterator[Finding]:
 
 
 def _backs_off(seen: Experiment, rows: pd.DataFrame) -> Iterator[Finding]:
-    slept, waits = numbers(rows, "asleep_s"), numbers(rows, "voluntary_switches")
+    slept = numbers(rows, "asleep_s") + np.nan_to_num(numbers(rows, "timer_wait_s"))
+    waits = numbers(rows, "voluntary_switches")
     pauses = (numbers(rows, "threads_most") == 1) & (slept >= PAUSES * numbers(rows, "wall_s"))
     typically = typical(seen, rows, (pauses & (slept >= LONG_WAIT_S * waits)).astype(float))
-    here = rows[(typically > 0.5)[rows["place"].to_numpy()]]
-    share = (numbers(here, "asleep_s") / numbers(here, "wall_s")).min(initial=1.0)
+    is_here = (typically > 0.5)[rows["place"].to_numpy()]
+    here, slept = rows[is_here], slept[is_here]
+    share = (slept / numbers(here, "wall_s")).min(initial=1.0)
     yield seen.found(
         "not_the_program", len(here) > 1, here, how="backs_off", share=float(share),
-        slept_s=float(numbers(here, "asleep_s").min(initial=np.inf)),
+        slept_s=float(slept.min(initial=np.inf)),
     )  # fmt: skip
 
 

@@ -176,7 +176,8 @@ def _mechanisms(start: pd.DataFrame, stop: pd.DataFrame, loss: float) -> list[di
     """The parts of the change from start to stop, that of the work first, each tested in the
     direction of the whole change."""
     scales, shown = _scales_between(start, stop), []
-    for reason in REASONS:
+    told = {str(name).partition("_")[2] for name in start}
+    for reason in (reason for reason in REASONS if reason in told):
         a, b = (_part_of(end, reason, scales) for end in (start, stop))
         name = reason if reason != WORK else (MORE_WORK if loss >= 0 else LESS_WORK)
         beyond = [

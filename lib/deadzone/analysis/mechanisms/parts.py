@@ -32,6 +32,7 @@ CAUSES = {
     "waiting_for_disk": N_("waiting for the disk"),
     "memory_short": N_("memory short"),
     "waiting_for_each_other": N_("waiting for each other"),
+    "sleeping": N_("sleeping by the clock"),
     "too_few_threads": N_("too few threads"),
     "outside": N_("not in the program"),
     "unknown": N_("?"),
@@ -45,8 +46,12 @@ COORDINATORS = 1.0
 """Of several threads one may sleep throughout without being missed: it waits for those that work.
 In a service it is the one that waits for requests, as far as others have work meanwhile."""
 
+TIMER = "timer_wait_s"
+"""A column of the account that runs of earlier versions do not have; `asleep_s` holds it there."""
+
 WAITS = {
     "asleep_s": "waiting_for_each_other",
+    TIMER: "sleeping",
     "throttled_wait_s": THROTTLED,
     "ready_s": "cpu_full",
     "disk_wait_s": "waiting_for_disk",
@@ -57,9 +62,9 @@ WAITS = {
 are allowed to."""
 
 CPU = ("user_s", "sys_s", "wall_s")
-NEEDED = (*CPU, "threads_s", *WAITS)
+NEEDED = (*CPU, "threads_s", *(column for column in WAITS if column != TIMER))
 
-SLEEPS = ("asleep_s", "network_wait_s")
+SLEEPS = ("asleep_s", TIMER, "network_wait_s")
 HELD = {column: reason for column, reason in WAITS.items() if column not in SLEEPS}
 """Of these, what keeps a thread from going on with the request that it has."""
 
@@ -125,20 +130,22 @@ def parts_of(
     work; `wait_`, in core-seconds; `ln_`, as it stands, such as of the share of the time that is
     not the program's, which is 0 where the response is wall_s.
     """
-    at = trials.astype(dict.fromkeys((*NEEDED, response), float))
+    at = trials.astype(dict.fromkeys((*NEEDED, response), float)).fillna({TIMER: 0.0})
+    told = [column for column in WAITS if column in at]
     if ANSWERED in at:
         return _of_requests(at, response)
-    # a thread without others waits for a timer, or for another process
+    # a thread without others waits for another process, or where that was not told for a timer
     if SERVED not in at:
         others = numbers(at, MOST).fillna(at["threads_s"] / at["wall_s"]) > ALONE
         at["network_wait_s"] += at["asleep_s"].mask(others, 0.0)
         at["asleep_s"] = at["asleep_s"].where(others, 0.0)
     cpu, wall, y = at["user_s"] + at["sys_s"], at["wall_s"], at[response]
-    threads = cpu + at[[*WAITS]].sum(axis=1)
-    sits, beside = "asleep_s", threads - wall
+    threads = cpu + at[told].sum(axis=1)
+    sits, beside = [column for column in ("asleep_s", TIMER) if column in at], threads - wall
     if SERVED in at:
-        sits, beside = "network_wait_s", cpu + at[[*HELD]].sum(axis=1)
-    coordinator = np.minimum(at[sits], np.minimum(beside.clip(lower=0.0), COORDINATORS * wall))
+        sits, beside = ["network_wait_s"], cpu + at[[*HELD]].sum(axis=1)
+    most = np.minimum(beside.clip(lower=0.0), COORDINATORS * wall)
+    coordinator = np.minimum(at[sits].sum(axis=1), most)
     offers = _offers(knob, level, (threads - coordinator) / wall)
     could_run = (threads - coordinator - at[[*HELD_BY_CPU]].sum(axis=1)) / wall
     cores = level if offers else max(float((cpu / wall).max()), min(1.0, float(could_run.max())))
@@ -152,11 +159,12 @@ def parts_of(
     lies_outside = np.log(y / wall) if goal == "min" and response != "wall_s" else 0.0 * wall
     spare = (threads - offer).clip(lower=0.0)
     parts = {WORK: cpu}
-    for column, reason in WAITS.items():
-        waiting = at[column] - (coordinator if column == sits else 0.0)
-        allowed = np.minimum(waiting, spare)
+    for column in told:
+        sat = np.minimum(at[column], coordinator) if column in sits else 0.0
+        coordinator = coordinator - sat
+        allowed = np.minimum(at[column] - sat, spare)
         spare = spare - allowed
-        parts[reason] = waiting - allowed
+        parts[WAITS[column]] = at[column] - sat - allowed
     parts[FEW] = (offer - threads).clip(lower=0.0)
     # More were busy than were offered: of a limit, within periods that were not over; else there
     # are more threads than asked for.
@@ -183,15 +191,14 @@ def _of_requests(at: pd.DataFrame, response: str) -> pd.DataFrame:
     mean_s = at.get(f"{response.partition('_')[0]}_mean_ms", at[response]).astype(float) / 1000
     held = at[[*HELD]].rename(columns=HELD).div(answers, axis=0)
     held[WORK] = (at["user_s"] + at["sys_s"]) / answers
-    asleep, outside = (at[name] / answers for name in SLEEPS)
-    slept = (asleep + outside).clip(lower=TINY)
+    asleep = at[[name for name in SLEEPS if name in at]].rename(columns=WAITS).div(answers, axis=0)
+    slept = asleep.sum(axis=1).clip(lower=TINY)
     rest = (mean_s - held.sum(axis=1)).clip(lower=0.0)
     inside = np.minimum(rest / slept, 1.0)
     queued = (rest - inside * slept) / (held.sum(axis=1) + slept)
     few = queued * (held[WORK] + slept)
-    parts = held.mul(1 + queued, axis=0)
+    parts = held.mul(1 + queued, axis=0).join(asleep.mul(inside, axis=0))
     parts[WORK], parts[FEW] = held[WORK], few
-    parts[WAITS["asleep_s"]], parts[OUTSIDE] = inside * asleep, inside * outside
     response_s = at[response] / 1000
     parts = parts.mul(response_s / parts.sum(axis=1), axis=0).add_prefix("wait_")
     return parts.assign(
@@ -206,9 +213,10 @@ def time_by_level(
     of a trial, where the response is a rate of one unit of it, or, of requests under load, the
     share of their response. level: shape (n,), where each trial stands; nan for none."""
     known_here = is_known(trials, response)
-    known = trials[known_here]
+    known = trials[known_here].fillna({TIMER: 0.0})
     running = {WORK: known["user_s"] + known["sys_s"]}
-    parts = known.rename(columns=WAITS).assign(**running)[[WORK, *WAITS.values()]]
+    parts = known.rename(columns=WAITS).assign(**running)
+    parts = parts[[WORK, *(reason for column, reason in WAITS.items() if column in known)]]
     if ANSWERED in trials:
         parts = _of_requests(known, response).filter(like="wait_")
         parts = parts.div(parts.sum(axis=1), axis=0)

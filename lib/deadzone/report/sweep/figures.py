@@ -206,6 +206,7 @@ ACCOUNT_STYLES = {
     "memory_short": ("#AA3377", "xx"),
     OUTSIDE: ("#56B4E9", "++"),
     FEW: ("#F0E442", "--"),
+    "sleeping": ("#8C6D46", "||"),
     "waiting_for_each_other": ("#C9CFD6", ""),
 }
 """Colour and hatch of each part of the account of time."""

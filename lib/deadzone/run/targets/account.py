@@ -1,5 +1,5 @@
-"""Where the time of a trial's threads went: running, ready, throttled, waiting for a disk, memory
-or the network, asleep.
+"""Where the time of a trial's threads went: running, ready, throttled, waiting for a disk, memory,
+the network or a timer, asleep.
 
 The parts add up to the time that its threads lived. It is what thread state analysis does by hand
 (Gregg 2013, Thinking Methodically about Performance, Communications of the ACM 56, 45-51). How long
@@ -41,7 +41,7 @@ LEAST_SEEN = 0.8
 """Where looks met threads with less than this share of the CPU time that was counted, they tell too
 little of the rest."""
 
-ON_DISK, SLEEPING = ("page", "disk"), ("network", "asleep")
+ON_DISK, SLEEPING = ("page", "disk"), ("network", "timer", "asleep")
 LOOKS = (*ON_DISK, *SLEEPING)
 """What a thread may wait for."""
 
@@ -205,7 +205,8 @@ class ThreadAccount:
             disk = sum(thread.disk_s for thread in threads) or max(on_disk - memory, 0.0)
         memory = min(memory, waiting)
         disk = min(disk, waiting - memory)
-        network = self._share(("network",), among=SLEEPING) * (waiting - memory - disk)
+        slept = waiting - memory - disk
+        network, timer = (self._share((name,), SLEEPING) * slept for name in ("network", "timer"))
         facts = {
             "threads_s": running + ready + waiting,
             "running_s": running,
@@ -214,7 +215,8 @@ class ThreadAccount:
             "disk_wait_s": disk,
             "memory_wait_s": memory,
             "network_wait_s": network,
-            "asleep_s": waiting - memory - disk - network,
+            "timer_wait_s": timer,
+            "asleep_s": slept - network - timer,
         }
         return {name: round(value, 6) for name, value in facts.items()}
 

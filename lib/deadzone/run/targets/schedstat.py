@@ -40,6 +40,15 @@ NETWORK = (
 """Where in the kernel a thread sleeps that waits for another process: in a socket, or
 for one of several."""
 
+TIMERS = (b"hrtimer_nanosleep", b"do_nanosleep")
+"""Where in the kernel a thread sleeps for a time that it asked for."""
+
+DESCRIPTORS_AT = {
+    "x86_64": {b"23": 1, b"270": 1, b"7": 2, b"271": 2}, "aarch64": {b"72": 1, b"73": 2},
+}.get(platform.machine(), {})  # fmt: skip
+"""By the numbers of select, pselect6, poll and ppoll: the argument that says for how many
+descriptors they wait. With none they sleep for a time."""
+
 STARTING = {"x86_64": (b"56", b"58", b"435"), "aarch64": (b"220", b"435")}.get(
     platform.machine(), ()
 )
@@ -88,8 +97,8 @@ def threads_of(pid: int) -> tuple[int, ...]:
 
 def waits_for(pid: int, thread: int) -> str:
     """What a thread of a process waits for now: "disk", "page", a page of its memory that is on a
-    disk, "network", "loop", an event loop, or else "asleep"; "" where it does not
-    wait, or is gone."""
+    disk, "network", "loop", an event loop, "timer", a time that it asked for, or else "asleep"; ""
+    where it does not wait, or is gone."""
     place = f"/proc/{pid}/task/{thread}"
     call, state = _seen(place)
     if state != b"S":
@@ -97,6 +106,14 @@ def waits_for(pid: int, thread: int) -> str:
     function = read_bytes(f"{place}/wchan")
     if function.startswith(LOOPS):
         return "loop"
+    at = DESCRIPTORS_AT.get(_number(call))
+    return "timer" if at and call.split()[at] == b"0x0" else sleeps_for(function)
+
+
+def sleeps_for(function: bytes) -> str:
+    """What a thread waits for that sleeps in a function of the kernel."""
+    if function.startswith(TIMERS):
+        return "timer"
     return "network" if function.startswith(NETWORK) else "asleep"
 
 

@@ -150,6 +150,12 @@ def test_the_account_of_time_is_what_was_seen_brought_up_to_all_cpu_time_that_wa
     assert told["network_wait_s"] == pytest.approx(told["asleep_s"] / 2)
 
 
+def test_a_thread_that_sleeps_for_a_time_is_told_from_the_others():
+    told = account(THREADS.replace("ep_poll", "hrtimer_nanosleep"))
+    assert told["timer_wait_s"] == pytest.approx(told["asleep_s"] / 2)
+    assert told["network_wait_s"] == 0
+
+
 def test_waits_for_the_disk_are_those_that_the_kernel_counts_and_else_those_that_were_seen():
     seen = THREADS.replace("S 10050 50000000 0 0 ep_poll", "D 10050 50000000 0 0 17")
     assert account(seen)["disk_wait_s"] == pytest.approx(account(seen)["asleep_s"] / 2)
