@@ -105,10 +105,15 @@ def test_an_untrusted_run_stops_and_says_what_its_trials_would_show(analysed):
     assert " ".join(told).count("0 of 8 levels have a trial that can be trusted") == 1
     assert report.analysis.is_spoilt and "Without trust: " in said([report.verdict()])
     assert analyse(report.analysis.source, anyway=True).advice.setting is not None
+    [figure] = report.figures()
+    assert "without a fit; 32 of 32 cannot be trusted and are hollow" in figure.caption
+    assert dict(report.title().facts)["Trials"] == "0 of 32 trusted"
     [disturbed] = [block for block in report.exceptions() if isinstance(block, Table)]
     assert "32 attempts were disturbed" in disturbed.caption
-    but_one = said([analysed(untrusted(but=1), run_id="run-2").verdict()])
-    assert "1 of 8 levels have a trial that can be trusted" in but_one
+    but_one = analysed(untrusted(but=1), run_id="run-2")
+    assert "1 of 8 levels have a trial that can be trusted" in said([but_one.verdict()])
+    assert dict(but_one.title().facts)["Trials"] == "4 of 32 trusted"
+    assert "28 of 32 cannot be trusted" in but_one.figures()[0].caption
 
 
 def test_a_verdict_that_is_doubtful_is_not_shown_as_a_good_one(analysed):

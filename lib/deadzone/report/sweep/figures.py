@@ -23,12 +23,14 @@ from deadzone.analysis.mechanisms.parts import (
 from deadzone.analysis.phases.model import PhaseModel
 from deadzone.analysis.phases.picture import drawing_of
 from deadzone.analysis.phases.plot import plot
-from deadzone.analysis.phases.plot_axes import headroom
+from deadzone.analysis.phases.plot_axes import headroom, label_levels, plain_values
 from deadzone.analysis.phases.quantities import axis_label, plain_name, unit_for
 from deadzone.analysis.phases.recommend import Recommendation
+from deadzone.analysis.phases.roles import of_levels
 from deadzone.analysis.response_scale import RATIO
 from deadzone.analysis.settings.answering import Answer
 from deadzone.analysis.settings.wording import in_order, settings_frame
+from deadzone.analysis.trial_columns import marked
 from deadzone.language.formats import exact
 from deadzone.language.messages import N_, _, join, say
 from deadzone.report.document.display import Block, Figure, Prose, Table
@@ -37,7 +39,7 @@ from deadzone.report.sweep.analysis import Slice
 from deadzone.report.sweep.prose import why_in_words
 from deadzone.report.sweep.tables import cores_used, is_measured, names, phases_text, positions
 from deadzone.report.sweep.trials import Source
-from deadzone.study.scales import level_name
+from deadzone.study.scales import KnobScale, level_name
 from deadzone.style import (
     INK,
     LOG_RESPONSE_FACTOR,
@@ -101,6 +103,34 @@ def response_figure(s: Slice) -> Figure:
     return Figure.of(
         drawing, s.captioned(caption), describe(model, advice, bool(below)), id=s.anchor("response")
     )
+
+
+def trials_figures(source: Source, scale: KnobScale) -> list[Block]:
+    """Every trial over the levels of the knob, for each combination of the other factors' levels,
+    without phases and without a setting; hollow where it cannot be trusted."""
+    levels = [*sorted(scale.positions, key=scale.positions.__getitem__), *scale.apart]
+    every, by, figures = source.analysed, [*source.by], list[Block]()
+    about = source.response, float(every[source.response].max())
+    for at, trials in every.groupby(by) if by else [((), every)]:
+        trusted = marked(trials, "trusted", missing=True)
+        x, y = trials[source.knob].map(level_name).map(levels.index), trials[source.response]
+        faces = np.where(trusted, TRIAL_COLOUR, "none")
+        with new_figure(CURVE_HEIGHT_IN) as (drawing, ax):
+            ax.scatter(x, y, 16, faces, edgecolors=MUTED, zorder=4)
+            ax.set(xlabel=axis_label(source.knob), ylabel=axis_label(*about), ymargin=0.1)
+            ax.set_title(of_levels(by, at))
+            plain_values(ax, unit_for(*about)[0])
+            label_levels(ax, dict(enumerate(levels)), [0, len(levels) - 1])
+        caption = _(
+            "Every trial of {response} over {knob}, without a fit; {n:count} of {all:count} cannot "
+            "be trusted and are hollow.",
+            n=int((~trusted).sum()),
+            all=len(trials),
+            **names(source.response, source.knob),
+        )
+        identity = f"slice-{len(figures) + 1}-response" if figures else "response"
+        figures.append(Figure.of(drawing, caption, caption, id=identity))
+    return figures
 
 
 def describe(model: PhaseModel, advice: Recommendation, with_cpu: bool) -> str:

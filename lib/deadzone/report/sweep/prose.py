@@ -6,6 +6,7 @@ from deadzone.analysis.mechanisms.explaining import limits, no_cause, sentences
 from deadzone.analysis.phases.decision import is_of_trials
 from deadzone.analysis.phases.summary import phase_rows, shape
 from deadzone.analysis.settings.wording import in_order
+from deadzone.analysis.trial_columns import counted, is_untrusted
 from deadzone.language.formats import date
 from deadzone.language.messages import _, spoken
 from deadzone.report.document.display import Claim, CommandBlock, Evidence, Prose, Title, Verdict
@@ -29,8 +30,12 @@ def title(analysis: Analysis) -> Title:
         _("Host"): head.host,
         _("Run"): head.run_id,
         _("Trials"): _(
-            "{n:count} analysed of {all:count}", n=len(source.analysed), all=len(source.trials)
-        ),
+            "{n:count} of {all:count} trusted",
+            n=len(counted(source.analysed)),
+            all=len(source.analysed),
+        )
+        if is_untrusted(source.trials, source.knob)
+        else _("{n:count} analysed of {all:count}", n=len(source.analysed), all=len(source.trials)),
     }
     return replace(
         head,

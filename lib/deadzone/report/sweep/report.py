@@ -79,10 +79,13 @@ class SweepReport:
         return [section(say(HEADINGS[name]), name), *blocks] if blocks else []
 
     def figures(self) -> list[Block]:
-        """The response figure of each slice, and one of all settings where some are on no curve."""
+        """The response figure of each slice, and one of all settings where some are on no curve;
+        the trials alone where a finding stops the verdict."""
         answer, advice = self.analysis.answer, self.analysis.advice
-        if answer is None or advice is None:
+        if answer is None or (advice is None and self.analysis.searched):
             return []
+        if advice is None:
+            return figures.trials_figures(self.analysis.source, answer.knob_scale)
         curves: list[Block] = [figures.response_figure(s) for s in self.analysis]
         if sum(s.model.n_levels for s in self.analysis) < len(answer.candidates):
             curves.append(figures.settings_figure(answer, advice, is_only=not curves))
