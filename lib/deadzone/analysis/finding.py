@@ -92,6 +92,13 @@ class Finding:
         of the work."""
         return self.key in WITHHOLDING and self.severity == "notes" and not self.accepted
 
+    def beside(self, said: str) -> str:
+        """What to say of it beside a text: what to change where the text has what was seen, nothing
+        where it has both."""
+        if self.sentence in said:
+            return ""
+        return f"{self.mend} [{self.key}]" if self.seen.rstrip(".") in said else str(self)
+
     def to_dict(self) -> dict[str, Any]:
         """The record that commands print: plain numbers, strings and lists."""
         record = {name: getattr(self, name) for name in ("key", "severity", "confidence")}

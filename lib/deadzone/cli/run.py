@@ -77,8 +77,7 @@ def command(asked: Asked, quiet: bool, details: bool) -> None:
         click.echo(f"deadzone: {since.sentence}", err=True)
     judged = say_claims(run)
     moved = since is not None and since.moved
-    findings = since.now.findings if since else ()
-    for finding in () if is_answered else findings:
+    for finding in since.now.further() if since and not is_answered else ():
         click.echo(f"deadzone: {finding}", err=True)
     shown = {
         "run_id": run.run_id,
@@ -87,7 +86,7 @@ def command(asked: Asked, quiet: bool, details: bool) -> None:
         "moved": moved,
         "recommendation": since.now.recommendation if since else None,
         "claims": [verdict.to_dict() for verdict in judged],
-        "findings": [finding.to_dict() for finding in findings],
+        "findings": [finding.to_dict() for finding in since.now.findings] if since else [],
     }
     click.echo(json.dumps(shown, ensure_ascii=False) if asked.as_json else str(published.front))
     if since and since.now.is_spoilt:

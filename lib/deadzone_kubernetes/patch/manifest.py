@@ -146,7 +146,7 @@ def comments(
     lines = [
         f"{source.title or source.name}, run {source.run_id}",
         *str(advice.reason).splitlines(),
-        *map(str, analysis.findings),
+        *analysis.further(),
         f"{share}CPU used, from {how} {used.n_trials} trials ({amounts} cores)",
     ]
     limit = limits_of(source.study, levels).cpu_limit

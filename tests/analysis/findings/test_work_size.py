@@ -137,7 +137,7 @@ def test_threads_that_may_bring_their_own_work_keep_their_setting_with_a_doubt()
     seen = experiment_in(table, "ThreadCount", "Mean", None, ())
     assert (seen.goal_from, _how(seen)) == ("cells", "asked_grows")
     result = examined(seen).recommend()
-    assert result.setting == 2 and "say `--role work_size`" in result.doubt
+    assert result.setting == 2 and "each of ThreadCount brings its own" in result.doubt
 
 
 @pytest.mark.parametrize(

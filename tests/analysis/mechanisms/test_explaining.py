@@ -96,6 +96,13 @@ def test_a_table_without_an_account_is_refused_in_a_sentence():
         explained(frame)
 
 
+def test_the_rate_of_a_load_test_is_refused_with_what_its_account_explains():
+    frame = requests((1, 2, 3, 4))
+    model = deadzone.fit_phases(frame, "pool_size", "achieved_rate", goal="max")
+    with pytest.raises(PhaseError, match="That of a load test explains a latency"):
+        deadzone.explain_phases(frame, model)
+
+
 def requests(pools, slept_s=0.003, cpu_s=0.002, rate=500.0, wall_s=10.0, replicates=5):
     """A load test by hand, of a pool in which each request computes and sleeps: a pool of n answers
     n / (cpu_s + slept_s) a second."""

@@ -13,7 +13,7 @@ import pytest
 from deadzone.analysis.phases.decision import doubt_of
 from deadzone.report.document.display import Claim, Figure, Prose, Table, Verdict
 from deadzone.report.sweep.analysis import analyse
-from deadzone.report.sweep.prose import to_do
+from deadzone.report.sweep.prose import doubts, to_do
 from deadzone.report.sweep.report import SweepReport
 from deadzone.report.sweep.source import load_source
 from report.made_runs import PROVENANCE
@@ -65,9 +65,11 @@ def test_what_noise_hides_is_named_to_those_who_ask_for_it_anyway(make_run):
     assert analyse(source, anyway=True).advice.setting is not None
 
 
-def test_a_level_on_which_every_trial_failed_is_named_first(analysed):
+def test_a_level_on_which_every_trial_failed_is_named_once(analysed):
     report = analysed(failing(1.5))
-    assert any("1.5" in doubt and "missing" in doubt for doubt in report.title().doubts)
+    told = [*report.title().doubts, said([report.verdict()]), *map(str, doubts(report.analysis))]
+    assert "No trial at cpu_limit 1.5 ended well (4 failed)" in said([report.verdict()])
+    assert " ".join(told).count("1.5") == 1 and "Find out why" in told[-1]
     assert "1.5" not in report.treatments()[0].frame.iloc[:, 0].tolist()
     (failures,) = [block for block in report.exceptions() if getattr(block, "id", "") == "failures"]
     assert "4 of 32 trials failed" in failures.caption

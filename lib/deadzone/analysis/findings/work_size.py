@@ -133,7 +133,7 @@ WORK_ROLE = "work_size"
         "by": "{column} is work, a load, a machine or a test: each of its values has its own "
         "setting.",
         "asked_grows": "{response} grows in proportion to {knob}, as it does where {knob} is the "
-        "size of the work, or each of {knob} brings its own: if so, say `--role work_size`.",
+        "size of the work, or each of {knob} brings its own.",
         "asked_calls": "Each of {knob} asks for more, so {response} is least at the lowest level: "
         "that is no setting. Fit what is done per second.",
         "asked_name": "{knob} may be the size of the work, or of a part of it that is a setting.",

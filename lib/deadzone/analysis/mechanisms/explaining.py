@@ -98,7 +98,8 @@ def explain_phases(trials: pd.DataFrame, model: PhaseResult) -> PhasesExplained:
     """
     if not has_account(trials, model.response):
         raise PhaseError(
-            "The trials have no account of time, which explains a phase: measure them with this "
+            f"There is no account of time that explains {model.response}. That of a load test "
+            "explains a latency, such as `latency_p99_ms`; else measure the trials with this "
             "version, without `account: off`."
         )
     if not is_of_time(trials, model.response, model.goal):

@@ -35,7 +35,6 @@ CAUSES = {
     "sleeping": N_("sleeping by the clock"),
     "too_few_threads": N_("too few threads"),
     "outside": N_("not in the program"),
-    "unknown": N_("?"),
     "running": N_("running"),
 }
 """Mechanisms by name, and what else an account of time shows."""

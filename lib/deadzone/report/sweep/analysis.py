@@ -9,19 +9,23 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from deadzone import packs
-from deadzone.analysis.finding import Finding
+from deadzone.analysis.finding import SEVERITIES, Finding, Severity
 from deadzone.analysis.findings.examining import barred_levels, examine
+from deadzone.analysis.findings.experiment import plain
 from deadzone.analysis.findings.fitting import examined
 from deadzone.analysis.phases.decision import UNANSWERED, State, problem, stopping
 from deadzone.analysis.phases.model import PhaseModel
+from deadzone.analysis.phases.quantities import listing
 from deadzone.analysis.phases.recommend import Recommendation
 from deadzone.analysis.phases.roles import of_levels
 from deadzone.analysis.settings.answering import Answer
 from deadzone.analysis.settings.wording import grid_verdict
 from deadzone.errors import PhaseError, resume_option
 from deadzone.language.messages import _, join
+from deadzone.report.sweep.source import FAILED
 from deadzone.report.sweep.trials import Source
 from deadzone.store.table import SEARCH_STAGE, rows_at
+from deadzone.study.levels import format_level
 from deadzone.study.scales import WORDS
 
 if TYPE_CHECKING:
@@ -118,6 +122,12 @@ class Analysis:
         state: State = "stopped" if is_stopped else left
         return {"state": state, "setting": None, "reason": self.problem}
 
+    def further(self, *severities: Severity) -> list[str]:
+        """What to say beside the verdict of the findings of some severities, by default of all."""
+        wanted, said = severities or SEVERITIES, self.recommendation["reason"]
+        each = (one.beside(said) for one in self.findings if one.severity in wanted)
+        return [*filter(None, each)]
+
     @property
     def verdict(self) -> str:
         """What to set, in each slice too, or why nothing."""
@@ -142,7 +152,11 @@ def analyse(
     seen, accept = source, source.study.accept if source.study else {}
     if source.is_search:
         return _searched(source, accept, {"anyway": anyway, **options})
-    source = replace(source, barred=barred_levels(seen))
+    if barred := barred_levels(seen):
+        # what the findings say of these levels is said once
+        told = FAILED, listing([format_level(plain(level)) for level in barred])
+        doubts = (one for one in source.doubts if (one.text, one.values.get("levels")) != told)
+        source = replace(source, barred=barred, doubts=tuple(doubts))
     options = {"all_there_is": all_there_is(source), "barred": source.barred, **options}
     options["anyway"] = anyway
     try:

@@ -26,7 +26,6 @@ from deadzone.analysis.phases.plot import plot
 from deadzone.analysis.phases.plot_axes import headroom, label_levels, plain_values
 from deadzone.analysis.phases.quantities import axis_label, plain_name, unit_for
 from deadzone.analysis.phases.recommend import Recommendation
-from deadzone.analysis.phases.roles import of_levels
 from deadzone.analysis.response_scale import RATIO
 from deadzone.analysis.settings.answering import Answer
 from deadzone.analysis.settings.wording import in_order, settings_frame
@@ -105,32 +104,26 @@ def response_figure(s: Slice) -> Figure:
     )
 
 
-def trials_figures(source: Source, scale: KnobScale) -> list[Block]:
-    """Every trial over the levels of the knob, for each combination of the other factors' levels,
-    without phases and without a setting; hollow where it cannot be trusted."""
+def trials_figure(source: Source, scale: KnobScale) -> Figure:
+    """Every trial over the levels of the knob, hollow where it cannot be trusted, without phases
+    and without a setting."""
     levels = [*sorted(scale.positions, key=scale.positions.__getitem__), *scale.apart]
-    every, by, figures = source.analysed, [*source.by], list[Block]()
-    about = source.response, float(every[source.response].max())
-    for at, trials in every.groupby(by) if by else [((), every)]:
-        trusted = marked(trials, "trusted", missing=True)
-        x, y = trials[source.knob].map(level_name).map(levels.index), trials[source.response]
-        faces = np.where(trusted, TRIAL_COLOUR, "none")
-        with new_figure(CURVE_HEIGHT_IN) as (drawing, ax):
-            ax.scatter(x, y, 16, faces, edgecolors=MUTED, zorder=4)
-            ax.set(xlabel=axis_label(source.knob), ylabel=axis_label(*about), ymargin=0.1)
-            ax.set_title(of_levels(by, at))
-            plain_values(ax, unit_for(*about)[0])
-            label_levels(ax, dict(enumerate(levels)), [0, len(levels) - 1])
-        caption = _(
-            "Every trial of {response} over {knob}, without a fit; {n:count} of {all:count} cannot "
-            "be trusted and are hollow.",
-            n=int((~trusted).sum()),
-            all=len(trials),
-            **names(source.response, source.knob),
-        )
-        identity = f"slice-{len(figures) + 1}-response" if figures else "response"
-        figures.append(Figure.of(drawing, caption, caption, id=identity))
-    return figures
+    x, y = source.analysed[source.knob].map(level_name), source.analysed[source.response]
+    trusted = marked(source.analysed, "trusted", missing=True)
+    faces = np.where(trusted, TRIAL_COLOUR, "none")
+    with new_figure(CURVE_HEIGHT_IN) as (drawing, ax):
+        ax.scatter(x.map(levels.index), y, 16, faces, edgecolors=MUTED, zorder=4)
+        ax.set(xlabel=axis_label(source.knob), ylabel=axis_label(source.response), ymargin=0.1)
+        plain_values(ax)
+        label_levels(ax, dict(enumerate(levels)), [0, len(levels) - 1])
+    caption = _(
+        "Every trial of {response} over {knob}, without a fit; {n:count} of {all:count} cannot be "
+        "trusted and are hollow.",
+        n=int((~trusted).sum()),
+        all=len(y),
+        **names(source.response, source.knob),
+    )
+    return Figure.of(drawing, caption, caption, id="response")
 
 
 def describe(model: PhaseModel, advice: Recommendation, with_cpu: bool) -> str:

@@ -39,16 +39,10 @@ def title(analysis: Analysis) -> Title:
     }
     return replace(
         head,
-        doubts=(*source.doubts, *(_grave(analysis) if analysis.advice is None else ())),
+        doubts=(*source.doubts, *([] if analysis.advice else analysis.further("stops", "doubts"))),
         facts=tuple((name, value) for name, value in facts.items() if value),
         verdict=analysis.verdict,
     )
-
-
-def _grave(analysis: Analysis) -> list[str]:
-    """What is wrong with the experiment, without notes and without what the verdict says."""
-    grave = [finding for finding in analysis.findings if finding.severity != "notes"]
-    return [str(finding) for finding in grave if finding.sentence not in analysis.problem]
 
 
 def head_of(source: Source) -> Title:
@@ -91,7 +85,7 @@ def doubts(analysis: Analysis) -> list[Claim]:
     if analysis.advice is None:
         return []
     sentences = [
-        *_grave(analysis),
+        *analysis.further("stops", "doubts"),
         *(caveat for caveat in analysis.advice.caveats if not is_of_trials(caveat)),
         *(analysis.answer.notes if analysis.answer and analysis.slices else ()),
     ]
@@ -141,7 +135,7 @@ def why_in_words(s: Slice) -> list[Claim]:
 def notes(analysis: Analysis) -> Prose | None:
     """What is noted about the experiment and what the fits warn of, beside what the advice says;
     None if there is nothing."""
-    noted = [str(finding) for finding in analysis.findings if finding.severity == "notes"]
+    noted = analysis.further("notes")
     said = analysis.advice.caveats if analysis.advice else ()
     for s in analysis:
         more = [warning for warning in s.model.warnings if warning not in said]

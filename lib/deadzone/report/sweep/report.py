@@ -85,7 +85,7 @@ class SweepReport:
         if answer is None or (advice is None and self.analysis.searched):
             return []
         if advice is None:
-            return figures.trials_figures(self.analysis.source, answer.knob_scale)
+            return [figures.trials_figure(self.analysis.source, answer.knob_scale)]
         curves: list[Block] = [figures.response_figure(s) for s in self.analysis]
         if sum(s.model.n_levels for s in self.analysis) < len(answer.candidates):
             curves.append(figures.settings_figure(answer, advice, is_only=not curves))

@@ -98,14 +98,7 @@ def _answer(analysis: Analysis, wide: Terminal, have_settings: bool = False) -> 
 
 
 def _first_doubts(analysis: Analysis, wide: Terminal) -> Iterator[str]:
-    doubts = [str(finding) for finding in analysis.findings if finding.severity == "doubts"]
-    if doubts and analysis.advice and analysis.advice.doubt:
-        first = next(
-            finding for finding in analysis.findings if finding.severity in ("stops", "doubts")
-        )
-        # what was seen stands in the sentence of the setting
-        doubts[0] = f"{first.mend} [{first.key}]"
-    doubts = [*dict.fromkeys([*doubts, *_doubts(analysis)])]
+    doubts = [*dict.fromkeys([*analysis.further("stops", "doubts"), *_doubts(analysis)])]
     for doubt, lines in zip(doubts, DOUBT_LINES, strict=False):
         yield wide.paragraph(doubt, "  ", lines)
     if more := len(doubts[len(DOUBT_LINES) :]):
@@ -165,8 +158,8 @@ def _details(
     from deadzone.analysis.phases.summary import shape, summarise
     from deadzone.analysis.settings.wording import page
 
-    for finding in analysis.findings:
-        yield wide.paragraph(str(finding), "  ")
+    for finding in analysis.further():
+        yield wide.paragraph(finding, "  ")
     for part in analysis:
         yield from curve_lines(part, terminal)
         summary = summarise(part.model, part.advice)

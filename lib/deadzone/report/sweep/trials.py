@@ -10,6 +10,7 @@ import pandas as pd
 from deadzone.analysis.findings.experiment import Experiment, without_barred
 from deadzone.analysis.phases.censored import is_bound
 from deadzone.analysis.trial_columns import answering, is_well, marked, measured
+from deadzone.language.messages import Message
 from deadzone.study.spec import Study
 
 
@@ -30,7 +31,7 @@ class Source(Experiment):
     study: Study | None = None
     run_id: str | None = None
     provenance: dict[str, Any] = field(default_factory=dict)
-    doubts: tuple[str, ...] = ()
+    doubts: tuple[Message, ...] = ()
     folder: Path | None = None
     barred: tuple[Any, ...] = ()
 
