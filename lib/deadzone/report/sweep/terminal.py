@@ -77,7 +77,8 @@ def in_terminal(
     """
     wide = terminal or Terminal(10_000, False)
     if details:
-        told = _answer(analysis, wide), *(wide.paragraph(one, "  ") for one in _doubts(analysis))
+        beside = (*analysis.further(), *_doubts(analysis))
+        told = _answer(analysis, wide), *(wide.paragraph(one, "  ") for one in beside)
         whole = tuple(_details(analysis, terminal, wide, most_rows))
         # the end of what scrolls by, and the beginning of a file
         return "\n".join(whole + told if terminal else told + whole)
@@ -153,13 +154,11 @@ def _doubts(analysis: Analysis) -> list[str]:
 def _details(
     analysis: Analysis, terminal: Terminal | None, wide: Terminal, most_rows: int | None
 ) -> Iterator[str]:
-    """The findings, each curve with its tables, and the settings where one curve has not all."""
+    """Each curve with its tables, and the settings where one curve has not all."""
     from deadzone.analysis.page import Page
     from deadzone.analysis.phases.summary import shape, summarise
     from deadzone.analysis.settings.wording import page
 
-    for finding in analysis.further():
-        yield wide.paragraph(finding, "  ")
     for part in analysis:
         yield from curve_lines(part, terminal)
         summary = summarise(part.model, part.advice)
