@@ -97,7 +97,8 @@ def test_threads_are_whole_or_auto(level):
 
 @pytest.mark.parametrize(
     ("name", "factor", "expected"),
-    [("threads", "[0, 1, 2]", (0, 1, 2)),
+    [("threads", "[0, 1, 2, auto, none]", (0, 1, 2, "auto", "none")),
+     ("colour", "[red, -1]", ("red", -1)),
      ("memory_limit", "[64MiB, 1 GB, none]", (64 * 2**20, 10**9, "none"))],
 )  # fmt: skip
 def test_threads_may_be_left_to_the_program_and_limits_be_sizes(name, factor, expected):

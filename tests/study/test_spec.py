@@ -1,10 +1,7 @@
 """The study as a whole: what its parts mean together."""
 
-import pytest
-
-from deadzone.study.levels import AUTO, NONE
+from deadzone.study.levels import NONE
 from deadzone.study.loading import parse_study
-from deadzone.study.spec import check_level
 
 
 def study(more=""):
@@ -47,14 +44,3 @@ def test_a_number_among_arguments_stands_for_its_text():
     assert workload.argv == ("dd", "-1", "0.5", "{threads}")
     assert workload.setup == ("dd", "8")
     assert workload.env == {"N": "3"}
-
-
-@pytest.mark.parametrize(
-    ("factor", "level", "fine"),
-    [("cpu_limit", 0.5, True), ("cpu_limit", NONE, True), ("cpu_limit", 0, False),
-     ("cpu_limit", AUTO, False), ("threads", 4, True), ("threads", AUTO, True),
-     ("threads", NONE, True), ("threads", 1.5, False), ("colour", "red", True),
-     ("block_size", -1, True)],
-)  # fmt: skip
-def test_levels_of_known_factors_must_make_sense(factor, level, fine):
-    assert (check_level(factor, level) is None) == fine

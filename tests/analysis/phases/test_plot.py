@@ -15,24 +15,14 @@ from matplotlib.colors import to_hex
 
 from deadzone.analysis.phases.fit import fit_phases
 from deadzone.analysis.settings.answering import answer
+from deadzone.store.reference import load_reference
 from deadzone.style import PHASE_STYLES
-
-PUBLISHED_16 = [
-    52.32, 38.78, 26.68, 23.88, 25.73, 25.39, 22.20, 18.45, 15.61, 13.70, 5.08, 3.46, 3.50, 3.72,
-    3.63, 3.67,
-]  # fmt: skip
-
-
-@pytest.fixture(autouse=True)
-def closed_figures():
-    yield
-    plt.close("all")
 
 
 @pytest.fixture(scope="module")
 def five_phases():
-    frame = pd.DataFrame({"cpu_limit": range(1, 17), "wall_s": PUBLISHED_16})
-    return fit_phases(frame, "cpu_limit", "wall_s")
+    curve = load_reference("ffmpeg-threads", "limit-equals-threads")
+    return fit_phases(curve, "cpu_limit", "wall_s")
 
 
 @pytest.fixture(scope="module")

@@ -142,11 +142,6 @@ def test_anything_but_arithmetic_over_columns_is_refused(text):
         parse_cost(text)
 
 
-def test_a_column_that_is_missing_is_named_with_the_nearest_one():
-    with pytest.raises(PhaseError, match="Did you mean `wall_s`"):
-        parse_cost("wal_s * 2")({"wall_s": np.ones(2)})
-
-
 @pytest.mark.parametrize(
     ("knob", "as_well"), [("threads", "8 threads do as well."), ("n", "n 8 does as well.")]
 )

@@ -3,7 +3,7 @@
 import pytest
 import yaml
 
-from deadzone.errors import StoreError, StudyError
+from deadzone.errors import StoreError
 from deadzone.run.sweep.opening import open_run
 from deadzone.store.command_lines import command_line
 
@@ -59,18 +59,6 @@ def test_the_run_of_another_study_is_refused(write_study):
     write_study("other")
     with pytest.raises(StoreError, match="is of the study probe, not of other"):
         open_run("other", resume=run.run_id)
-
-
-def test_without_a_run_there_is_nothing_to_resume(write_study):
-    write_study()
-    with pytest.raises(StoreError, match="There is no run 'probe/latest'"):
-        open_run("probe", resume="latest")
-
-
-def test_a_wrong_study_makes_no_folder(write_study, home):
-    with pytest.raises(StudyError):
-        open_run(str(write_study()), {"replicates": -1})
-    assert not (home / "data").exists()
 
 
 def test_a_run_knows_what_its_study_is_called_on_the_command_line(write_study, home, tmp_path):
