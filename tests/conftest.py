@@ -239,6 +239,30 @@ def deadzone(
     return call
 
 
+@pytest.fixture
+def fit_of(deadzone: Callable[..., Said], tmp_path: Path) -> Callable[..., Said]:
+    """What `deadzone fit` says of a table: of a file, of a text or of rows below their columns."""
+
+    def call(
+        table: Path | str | list[tuple[Any, ...]],
+        knob: str,
+        response: str,
+        *options: object,
+        columns: tuple[str, ...] = (),
+        name: str = "t.csv",
+        code: int | None = None,
+    ) -> Said:
+        path = table if isinstance(table, Path) else tmp_path / name
+        if isinstance(table, list):
+            lines = [",".join(map(str, row)) for row in [columns or (knob, response), *table]]
+            table = "\n".join([*lines, ""])
+        if isinstance(table, str):
+            path.write_text(table)
+        return deadzone("fit", path, "--knob", knob, "--response", response, *options, code=code)
+
+    return call
+
+
 @dataclass
 class Started:
     """A `deadzone` command that runs as a process of its own, in a process group of its own."""

@@ -33,23 +33,17 @@ def test_the_documented_json_is_printed(table, deadzone):
 
 
 @pytest.mark.parametrize("response", ["tokens", "time_s"])
-def test_a_value_has_the_unit_of_its_cells_and_is_told_from_what_was_measured(
-    tmp_path, deadzone, response
-):
-    path = tmp_path / "table.csv"
+def test_a_value_has_the_unit_of_its_cells_and_is_told_from_what_was_measured(fit_of, response):
     cells = {1: (20.1, 20.8, 19.4), 2: (39.1, 37.7, 37.7), 4: (63.4, 60.3, 59.9),
              6: (62.3, 63.1, 60.9), 8: (59.0, 56.3, 57.4)}  # fmt: skip
     rows = [(n, f"{value} kB") for n, values in cells.items() for value in values]
-    pd.DataFrame(rows, columns=["threads", response]).to_csv(path, index=False)
-    asked = ("fit", path, "--knob", "threads", "--response", response, "--goal", "max")
-    said = deadzone(*asked).out
+    asked = (rows, "threads", response, "--goal", "max")
+    said = fit_of(*asked).out
     assert "Set 4 threads: 61.3 kB, " in said
     assert "4 threads: 61.3 kB by the curve, 60.3 kB is the median of its own trials." in said
-    settings = {
-        one["setting"]: one for one in json.loads(deadzone(*asked, "--json").out)["settings"]
-    }
+    settings = {one["setting"]: one for one in json.loads(fit_of(*asked, "--json").out)["settings"]}
     assert settings[4]["measured"] == pytest.approx(60.3)
-    assert "meets mean ≥ 50 kB" in deadzone(*asked, "-q", "--slo", "mean", "50").out
+    assert "meets mean ≥ 50 kB" in fit_of(*asked, "-q", "--slo", "mean", "50").out
 
 
 @pytest.mark.parametrize(
@@ -59,16 +53,14 @@ def test_a_value_has_the_unit_of_its_cells_and_is_told_from_what_was_measured(
      ("score", "{}", ("--goal", "max"), ("max", "asked"), 8)],
 )  # fmt: skip
 def test_without_a_goal_the_response_says_which_way_is_better(
-    tmp_path, deadzone, response, cell, asked, known, setting
+    fit_of, response, cell, asked, known, setting
 ):
-    path = tmp_path / "table.csv"
     rows = [(n, cell.format(value)) for n, value in ((1, 10), (2, 19), (4, 36), (8, 60))]
-    pd.DataFrame(rows, columns=["lanes", response]).to_csv(path, index=False)
-    arguments = ("fit", path, "--knob", "lanes", "--response", response, *asked)
-    model = json.loads(deadzone(*arguments, "--json").out)
+    arguments = (rows, "lanes", response, *asked)
+    model = json.loads(fit_of(*arguments, "--json").out)
     assert (model["goal"], model["goal_from"]) == known
     assert model["recommendation"]["setting"] == setting
-    said = deadzone(*arguments).out
+    said = fit_of(*arguments).out
     assert said.startswith("Less score is assumed to be better") == (known[1] == "assumed")
     assert ("is better, by its name" in " ".join(said.split())) == (known == ("max", "name"))
 
@@ -96,16 +88,15 @@ def test_a_second_factor_gives_a_model_for_each_of_its_values(grid, deadzone):
     assert "threads = 2" in words and "threads = 4" in words
 
 
-def test_a_doubt_of_one_slice_names_it_and_the_setting_is_said_once(deadzone, tmp_path):
+def test_a_doubt_of_one_slice_names_it_and_the_setting_is_said_once(fit_of):
     rows = [
         (by, n, rate / min(n, most) * (1 + 0.001 * r))
         for by, most, rate in (("short", 4, 10), ("long", 9, 20))
         for n in (1, 2, 4, 8)
         for r in range(3)
     ]
-    path = tmp_path / "t.csv"
-    pd.DataFrame(rows, columns=["way", "n", "wall_s"]).to_csv(path, index=False)
-    out = deadzone("fit", path, "--knob", "n", "--response", "wall_s", "--by", "way", "-q").out
+    columns = ("way", "n", "wall_s")
+    out = fit_of(rows, "n", "wall_s", "--by", "way", "-q", columns=columns).out
     lines = out.splitlines()
     assert sum(line.startswith("Doubt") for line in lines) <= 3 and out.count("Set ") == 1
     assert any(line.startswith("Doubt: way = short: The joint at 4 ") for line in lines)
@@ -130,11 +121,11 @@ def test_a_factor_that_is_not_ours_to_choose_is_given(grid, deadzone):
      ("--knob cores --response wall_s --slo p99 fast", "'--slo': 'fast' is not a valid float"),
      ("--knob cores --response wall_s --cost cores*", "cannot be read as arithmetic")],
 )  # fmt: skip
-def test_what_is_wrong_is_told(table, deadzone, arguments, words):
+def test_what_is_wrong_is_told(table, deadzone, fit_of, arguments, words):
     said = deadzone("fit", table, *arguments.split(), code=2).err
     assert words in said and "Traceback" not in said
-    other = ("fit", table.parent / "trial.csv", "--knob", "a", "--response", "b")
-    assert "there is no such table. Did you mean `trials.csv`?" in deadzone(*other, code=2).err
+    other = fit_of(table.parent / "trial.csv", "a", "b", code=2).err
+    assert "there is no such table. Did you mean `trials.csv`?" in other
 
 
 @pytest.mark.parametrize(
@@ -148,65 +139,53 @@ def test_what_is_wrong_is_told(table, deadzone, arguments, words):
     ids=["one number", "one word", "infinite", "too large"],
 )
 def test_a_knob_that_was_not_turned_or_is_too_large_is_said_in_a_sentence(
-    levels, code, words, deadzone, tmp_path
+    levels, code, words, fit_of
 ):
-    rows = "".join(f"{n},{seconds}\n" for n, seconds in zip(levels, (8.1, 8.2, 8.4), strict=True))
-    (tmp_path / "one.csv").write_text(f"cores,wall_s\n{rows}")
-    asked = ("fit", tmp_path / "one.csv", "--knob", "cores", "--response", "wall_s")
-    said = deadzone(*asked, code=code)
+    rows = list(zip(levels, (8.1, 8.2, 8.4), strict=True))
+    said = fit_of(rows, "cores", "wall_s", code=code)
     assert words in said.out + said.err
 
 
-def test_a_level_that_is_missing_in_a_row_is_no_defect(table, deadzone):
-    table.write_text(table.read_text() + ",3.0\n")
-    said = deadzone("fit", table, "--knob", "cores", "--response", "wall_s")
+def test_a_level_that_is_missing_in_a_row_is_no_defect(table, fit_of):
+    said = fit_of(table.read_text() + ",3.0\n", "cores", "wall_s")
     assert said.code in (0, 2) and "Traceback" not in said.err
 
 
-@pytest.fixture
-def gogc(tmp_path):
-    """A word below levels that are numbers."""
-    path = tmp_path / "gogc.csv"
-    rows = [(-1, 5.1), (50, 9.0), (100, 8.0), (200, 7.0), (400, 6.5)]
-    lines = [f"{n},{s * k}\n" for n, s in rows for k in (1, 1.004)]
-    path.write_text("gogc,time_s\n" + "".join(lines))
-    return ("fit", path, "--knob", "gogc", "--response", "time_s")
+GOGC_TIMES = [(-1, 5.1), (50, 9.0), (100, 8.0), (200, 7.0), (400, 6.5)]
+GOGC = ([(n, s * k) for n, s in GOGC_TIMES for k in (1, 1.004)], "gogc", "time_s")
+"""A word below levels that are numbers."""
 
 
-def test_a_lone_minus_one_is_a_word_and_there_is_one_recommendation(gogc, deadzone):
-    said = deadzone(*gogc).out
+def test_a_lone_minus_one_is_a_word_and_there_is_one_recommendation(fit_of):
+    said = fit_of(*GOGC).out
     assert "-1 is the only level of gogc below zero" in " ".join(said.split())
     assert said.count("Set gogc -1: 5.") == said.count(" sure to be within ") >= 1
-    as_level = deadzone(*gogc, "--minus-one", "level").out
+    as_level = fit_of(*GOGC, "--minus-one", "level").out
     assert "taken for a word" not in as_level
 
 
-def test_zero_is_the_lowest_level_unless_it_is_a_word(tmp_path, deadzone):
+def test_zero_is_the_lowest_level_unless_it_is_a_word(fit_of):
     """Of settings that tie the lowest is chosen, and a word is no lower than any other."""
-    path = tmp_path / "pool.csv"
-    rows = [(0, 3.03), (1, 12.0), (2, 6.0), (4, 3.0), (8, 3.0)]
-    lines = [f"{n},{s + d}\n" for n, s in rows for d in (0, 0.01, 0.02)]
-    path.write_text("pool,time_s\n" + "".join(lines))
-    asked = ("fit", path, "--knob", "pool", "--response", "time_s", "-q")
+    times = [(0, 3.03), (1, 12.0), (2, 6.0), (4, 3.0), (8, 3.0)]
+    rows = [(n, s + d) for n, s in times for d in (0, 0.01, 0.02)]
     for option, chosen in (((), 0), (("--zero", "level"), 0), (("--zero", "word"), 4)):
-        assert deadzone(*asked, *option).out.startswith(f"Set pool {chosen}:")
+        said = fit_of(rows, "pool", "time_s", "-q", *option).out
+        assert said.startswith(f"Set pool {chosen}:")
 
 
-def test_what_a_level_costs_is_not_known_of_a_word(gogc, deadzone):
-    said = deadzone(*gogc, "--cost", "gogc * time_s").out
+def test_what_a_level_costs_is_not_known_of_a_word(fit_of):
+    said = fit_of(*GOGC, "--cost", "gogc * time_s").out
     assert "gogc -1: no positive, finite cost, so not compared" in " ".join(said.split())
 
 
-def test_a_column_is_found_by_the_end_of_its_name_where_no_other_ends_so(tmp_path, deadzone):
+def test_a_column_is_found_by_the_end_of_its_name_where_no_other_ends_so(fit_of):
     """As typed by who knows wrk's `connections`, which is imported as `client_connections`."""
-    path = tmp_path / "wrk.csv"
-    path.write_text(
-        "client_connections,achieved_rate,latency_mean_ms\n1,5043,6.04\n1,5007,0.49\n2,9800,0.2\n4,19000,0.2\n"
-    )
-    said = deadzone("fit", path, "--knob", "connections", "--response", "mean_ms")
-    assert said.code == 7 and "connections is the column client_connections." in said.err
-    path.write_text("a_connections,b_connections,time_s\n1,1,2\n2,2,1\n")
-    assert deadzone("fit", path, "--knob", "connections", "--response", "time_s").code == 2
+    rows = [(1, 5043, 6.04), (1, 5007, 0.49), (2, 9800, 0.2), (4, 19000, 0.2)]
+    columns = ("client_connections", "achieved_rate", "latency_mean_ms")
+    said = fit_of(rows, "connections", "mean_ms", columns=columns, code=7)
+    assert "connections is the column client_connections." in said.err
+    columns = ("a_connections", "b_connections", "time_s")
+    fit_of([(1, 1, 2), (2, 2, 1)], "connections", "time_s", columns=columns, code=2)
 
 
 @pytest.mark.parametrize(
@@ -223,61 +202,50 @@ def test_without_knob_or_response_the_columns_are_named(given, asked, tmp_path, 
     assert " COL" in deadzone("fit", tmp_path / "t.csv", *given, code=2).err
 
 
-def test_a_level_keeps_its_remark_and_is_a_number_unless_the_remark_is_the_level(
-    tmp_path, deadzone
-):
-    table, asked = tmp_path / "t.csv", ("--knob", "threads", "--response", "ops/s", "-q")
-    rows = [f"{level},{rate}" for level, rate in (("1 (default)", 100), (2, 190), (4, 350))]
-    table.write_text("\n".join(["threads,ops/s", *rows, *rows, ""]))
-    assert deadzone("fit", table, *asked).out.startswith("Set 4 threads: 350 ops/s")
+def test_a_level_keeps_its_remark_and_is_a_number_unless_the_remark_is_the_level(fit_of):
+    rows = [("1 (default)", 100), (2, 190), (4, 350)]
+    said = fit_of(rows * 2, "threads", "ops/s", "-q").out
+    assert said.startswith("Set 4 threads: 350 ops/s")
     for other in ("1 (packed)", "1", "1.0"):
-        table.write_text(
-            "\n".join(["threads,ops/s", *rows, *rows, ""]).replace("2,190", f"{other},190")
-        )
-        found = json.loads(deadzone("fit", table, *asked[:-1], "--json").out)
+        rows[1] = (other, 190)
+        found = json.loads(fit_of(rows * 2, "threads", "ops/s", "--json").out)
         assert len(found["settings"]) == 3  # two settings, not one number
 
 
-def test_a_trial_whose_response_is_a_word_is_left_out_once_that_cell_is_empty(tmp_path, deadzone):
-    table, asked = tmp_path / "t.csv", ("--knob", "n", "--response", "ops/s")
-    table.write_text("n,ops/s\n1,100\n2,abc\n4,350\n1,101\n4,352\n")
-    said = deadzone("fit", table, *asked, code=2).err
+def test_a_trial_whose_response_is_a_word_is_left_out_once_that_cell_is_empty(fit_of):
+    rows = [(1, 100), (2, "abc"), (4, 350), (1, 101), (4, 352)]
+    said = fit_of(rows, "n", "ops/s", code=2).err
     assert "data row 2" in said and "`--response COL`" in said
-    table.write_text(table.read_text().replace("abc", ""))
-    assert deadzone("fit", table, *asked).out.startswith("Set n 4")
+    rows[1] = (2, "")
+    assert fit_of(rows, "n", "ops/s").out.startswith("Set n 4")
 
 
-def test_the_unit_of_cells_stands_with_every_value(tmp_path, deadzone):
-    table = tmp_path / "t.csv"
+def test_the_unit_of_cells_stands_with_every_value(tmp_path, fit_of):
     cells = ("120 MB/s", "220 MB/s", "380 MB/s", "500 MB/s", "511 MB/s")
-    rows = [f"{2**i}KiB,{cell}" for i, cell in enumerate(cells, 2)]
-    table.write_text("\n".join(["bs,speed", *rows, *rows, ""]))
-    said = deadzone("fit", table, "--knob", "bs", "--response", "speed").out
+    rows = [(f"{2**i}KiB", cell) for i, cell in enumerate(cells, 2)]
+    said = fit_of(rows * 2, "bs", "speed").out
     assert "The joint at 32KiB" in said and "Doubt: More trials" not in said
-    model = dz.fit_phases(dz.read_table(str(table)), "bs", "speed")
+    model = dz.fit_phases(dz.read_table(str(tmp_path / "t.csv")), "bs", "speed")
     assert model.plot().get_ylabel() == "speed (MB/s)"
 
 
-def test_a_published_spread_is_the_noise_of_settings_that_were_measured_once(tmp_path, deadzone):
+def test_a_published_spread_is_the_noise_of_settings_that_were_measured_once(fit_of):
     """As hyperfine writes its Markdown."""
 
     def said(spread, **codes):
         rows = zip("abc", (100, 107, 112.8), strict=True)
         lines = [f"| {name} | {mean} ± {spread * mean / 100:.2f} |" for name, mean in rows]
         text = "\n".join(["| Command | Mean [ms] |", "|:---|---:|", *lines, ""])
-        (tmp_path / "t.md").write_text(text)
-        asked = ("--knob", "Command", "--response", "Mean [ms]", "-q")
-        return deadzone("fit", tmp_path / "t.md", *asked, **codes).out
+        return fit_of(text, "Command", "Mean [ms]", "-q", name="t.md", **codes).out
 
     noisy = said(21, code=7)
     assert noisy.startswith("No setting yet") and "21 %, the spread in its cells, is" in noisy
     assert said(0.5, code=0).startswith("Set Command a")
 
 
-def test_no_spread_is_claimed_where_none_was_published(tmp_path, deadzone):
+def test_no_spread_is_claimed_where_none_was_published(fit_of):
     """Counts have a noise of their own."""
-    (tmp_path / "t.csv").write_text("codec,drops\na,0\nb,30\nc,50\n")
-    said = deadzone("fit", tmp_path / "t.csv", "--knob", "codec", "--response", "drops").out
+    said = fit_of([("a", 0), ("b", 30), ("c", 50)], "codec", "drops").out
     assert "With one trial per setting" in said and "spread in its cells" not in said
 
 
@@ -289,51 +257,41 @@ TURNED = """| Pool size | 10 | 20 | 32 | 64 |
 """Of a README: its rows are responses, its columns levels."""
 
 
-def test_a_table_whose_rows_are_responses_is_turned(tmp_path, deadzone):
-    (tmp_path / "pool.md").write_text(TURNED)
-    table = tmp_path / "pool.md"
+def test_a_table_whose_rows_are_responses_is_turned(fit_of):
     for response, tied in (("Req/s", [20, 32, 64]), ("p50", [20, 32, 64])):
-        said = deadzone("fit", table, "--knob", "Pool size", "--response", response, "--json")
+        said = fit_of(TURNED, "Pool size", response, "--json", name="pool.md")
         assert json.loads(said.out)["recommendation"]["tied"] == tied
 
 
-def test_rows_that_are_called_as_columns_are_no_responses(tmp_path, deadzone):
-    rows = "latency,5,100,3\nthroughput,9,200,70\nbalanced,4,150,60\n"
-    (tmp_path / "t.csv").write_text("profile,latency,throughput,cpu\n" + rows)
-    asked = ("--knob", "profile", "--response", "latency", "--goal", "min", "--json")
-    said = json.loads(deadzone("fit", tmp_path / "t.csv", *asked).out)
-    assert said["recommendation"]["setting"] == "balanced"
+def test_rows_that_are_called_as_columns_are_no_responses(fit_of):
+    rows = [("latency", 5, 100, 3), ("throughput", 9, 200, 70), ("balanced", 4, 150, 60)]
+    columns = ("profile", "latency", "throughput", "cpu")
+    said = fit_of(rows, "profile", "latency", "--goal", "min", "--json", columns=columns)
+    assert json.loads(said.out)["recommendation"]["setting"] == "balanced"
 
 
-def test_levels_that_stand_several_times_in_a_row_are_repeats(tmp_path, deadzone):
+def test_levels_that_stand_several_times_in_a_row_are_repeats(fit_of):
     rows = ("8,8.1,4.1,4,2.2,2.1,1.5,1.53", "8.2,8,4,4,2.1,2.1,1.5,1.5")
     table = "".join(f"time_s,{row}\n" for row in rows) + "rate,1,1,2,2,3,3,4,4\n"
-    (tmp_path / "t.csv").write_text("threads,1,1,2,2,4,4,8,8\n" + table)
-    asked = ("--knob", "threads", "--response", "time_s", "--json")
-    said = json.loads(deadzone("fit", tmp_path / "t.csv", *asked).out)
-    assert [(one["setting"], one["n"]) for one in said["settings"]] == [
-        (n, 4) for n in (1, 2, 4, 8)
-    ]
+    said = fit_of("threads,1,1,2,2,4,4,8,8\n" + table, "threads", "time_s", "--json").out
+    found = [(one["setting"], one["n"]) for one in json.loads(said)["settings"]]
+    assert found == [(n, 4) for n in (1, 2, 4, 8)]
 
 
 SOCKETS = "Latency,32 sockets,64 sockets,128 sockets\n20 ms,1437,2744,3900\n50 ms,600,1190,2300\n"
 
 
-def test_columns_that_are_levels_with_a_word_are_told_with_what_to_type(tmp_path, deadzone):
-    (tmp_path / "t.csv").write_text(SOCKETS)
-    said = deadzone("fit", tmp_path / "t.csv", "--knob", "sockets", "--response", "req/s")
+def test_columns_that_are_levels_with_a_word_are_told_with_what_to_type(fit_of):
+    said = fit_of(SOCKETS, "sockets", "req/s")
     wide = "32 sockets,64 sockets,128 sockets"
     assert f"`--wide '{wide}' --name KNOB --knob KNOB --response NAME`" in said.err
-    asked = ("--wide", wide, "--name", "sockets", "--knob", "sockets", "--response", "req/s")
-    again = deadzone("fit", tmp_path / "t.csv", *asked, "--by", "Latency", "--json")
+    asked = ("--wide", wide, "--name", "sockets", "--by", "Latency", "--json")
+    again = fit_of(SOCKETS, "sockets", "req/s", *asked)
     assert json.loads(again.out)["recommendation"]["setting"]["sockets"] == "128 sockets"
 
 
-def test_one_trial_of_a_setting_beside_others_that_differ_is_not_worse(tmp_path, deadzone):
+def test_one_trial_of_a_setting_beside_others_that_differ_is_not_worse(fit_of):
     """A factor that was left out makes the trials of one setting differ a hundredfold."""
-    rows = "0,4484\n0,169\n0,201\n0,210\n0,20379\n1,208\n2,300\n"
-    (tmp_path / "loader.csv").write_text("workers,samples_s\n" + rows)
-    asked = ("--knob", "workers", "--response", "samples_s")
-    said = deadzone("fit", tmp_path / "loader.csv", *asked)
-    assert said.code == 7
+    rows = [(0, 4484), (0, 169), (0, 201), (0, 210), (0, 20379), (1, 208), (2, 300)]
+    said = fit_of(rows, "workers", "samples_s", code=7)
     assert "No setting yet" in said.out and "210 (" in said.out and " 0 (0 to" not in said.out

@@ -91,12 +91,8 @@ c.Throughput.timeThroughput            4  avgt       10      1795.688        61.
      ("t.md", MEMORY, "Memory", "Cost", "Set Memory 1024 MB: 0.014"),
      ("t.txt", JMH, "(threads)", "Score", "Set (threads) 4")],
 )  # fmt: skip
-def test_a_published_table_is_answered_as_it_stands(
-    name, text, knob, response, words, tmp_path, deadzone
-):
-    path = tmp_path / name
-    path.write_text(text)
-    said = deadzone("fit", path, "--knob", knob, "--response", response, "-q", code=0)
+def test_a_published_table_is_answered_as_it_stands(name, text, knob, response, words, fit_of):
+    said = fit_of(text, knob, response, "-q", name=name, code=0)
     assert words in said.out and "stands apart" not in said.out
 
 
@@ -106,28 +102,21 @@ def test_a_published_table_is_answered_as_it_stands(
      ("# `threads`,**wall_s**\n1,9\n2,5\n4,3\n", (), "Set 4 threads"),
      ("threads,#1,#2\n1,9,9\n2,5,5\n4,3,3.1\n", ("--wide", "#?"), "Set 4 threads")],
 )  # fmt: skip
-def test_a_hash_is_taken_off_the_first_name_alone(text, arguments, words, tmp_path, deadzone):
-    path = tmp_path / "t.csv"
-    path.write_text(text)
-    asked = ("--knob", "threads", "--response", "wall_s", "-q", *arguments)
-    assert words in deadzone("fit", path, *asked, code=0).out
+def test_a_hash_is_taken_off_the_first_name_alone(text, arguments, words, fit_of):
+    assert words in fit_of(text, "threads", "wall_s", "-q", *arguments, code=0).out
 
 
-def test_columns_that_are_repeats_and_lists_below_odd_names_are_told_as_typed(tmp_path, deadzone):
-    asked = ("--knob", "threads", "--response", "w")
-    (tmp_path / "t.csv").write_text("threads,rep=1,rep=2\n1,9,9\n2,5,5\n4,3,3.1\n")
-    assert "`--wide 'rep=*'`" in deadzone("fit", tmp_path / "t.csv", *asked, code=2).err
-    (tmp_path / "t.json").write_text('{"a-b": {"my runs": [{"threads": 1, "w": 2}]}}')
-    said = deadzone("fit", tmp_path / "t.json", *asked, code=2).err
+def test_columns_that_are_repeats_and_lists_below_odd_names_are_told_as_typed(fit_of):
+    repeats = "threads,rep=1,rep=2\n1,9,9\n2,5,5\n4,3,3.1\n"
+    assert "`--wide 'rep=*'`" in fit_of(repeats, "threads", "w", code=2).err
+    below = '{"a-b": {"my runs": [{"threads": 1, "w": 2}]}}'
+    said = fit_of(below, "threads", "w", name="t.json", code=2).err
     assert """`jq '.["a-b"]["my runs"]' """ in said
 
 
-def test_levels_with_a_name_before_them_as_columns_are_told_with_what_to_type(tmp_path, deadzone):
-    path = tmp_path / "t.md"
-    path.write_text(
-        "| query | t=8 | t=16 | t=64 |\n|---|---|---|---|\n| join | 11 | 6.61 | 4.7 |\n"
-    )
-    said = deadzone("fit", path, "--knob", "t", "--response", "wall_s", code=2)
+def test_levels_with_a_name_before_them_as_columns_are_told_with_what_to_type(fit_of):
+    table = "| query | t=8 | t=16 | t=64 |\n|---|---|---|---|\n| join | 11 | 6.61 | 4.7 |\n"
+    said = fit_of(table, "t", "wall_s", name="t.md", code=2)
     assert "`--wide 't=8,t=16,t=64' --name KNOB --knob KNOB --response NAME`" in said.err
-    typed = ("--wide", "t=8,t=16,t=64", "--name", "t", "--knob", "t", "--response", "wall_s")
-    assert "Set t t=64" in deadzone("fit", path, *typed, "-q", code=0).out
+    typed = ("--wide", "t=8,t=16,t=64", "--name", "t", "-q")
+    assert "Set t t=64" in fit_of(table, "t", "wall_s", *typed, name="t.md", code=0).out

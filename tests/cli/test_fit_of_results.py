@@ -20,48 +20,50 @@ BenchmarkMutex-16  50  22456000 ns/op
 """
 
 
-def fitted(deadzone, table, knob, response, *more):
-    said = deadzone("fit", table, "--knob", knob, "--response", response, *more, "--json")
-    return json.loads(said.out)
+@pytest.fixture
+def fitted(fit_of):
+    """The facts of a fit."""
+    return lambda *asked: json.loads(fit_of(*asked, "--json").out)
 
 
-def imported(deadzone, tmp_path, tool, text):
-    source, table = tmp_path / "result.txt", tmp_path / "result.csv"
-    source.write_text(text)
-    assert deadzone("import", tool, source, "-o", table).code == 0
-    return table
+@pytest.fixture
+def imported(deadzone, tmp_path):
+    """The table of what `go test -bench` printed."""
+
+    def table_of(text):
+        source, table = tmp_path / "result.txt", tmp_path / "result.csv"
+        source.write_text(text)
+        deadzone("import", "go-bench", source, "-o", table, code=0)
+        return table
+
+    return table_of
 
 
-def test_sizes_with_a_letter_are_amounts_and_the_size_of_the_work(deadzone, tmp_path):
-    table = imported(deadzone, tmp_path, "go-bench", GO_SIZES)
-    facts = fitted(deadzone, table, "size", "time_per_call_s")
+def test_sizes_with_a_letter_are_amounts_and_the_size_of_the_work(fitted, imported):
+    facts = fitted(imported(GO_SIZES), "size", "time_per_call_s")
     (phase,) = facts["phases"]
     assert (phase["start"], phase["stop"], phase["label"]) == (1e5, 1e7, "reversal")
     assert [finding["key"] for finding in facts["findings"]] == ["work_size"]
     assert facts["recommendation"]["setting"] is None
 
 
-def test_a_benchmark_without_a_suffix_is_of_one_process(deadzone, tmp_path):
-    table = imported(deadzone, tmp_path, "go-bench", GO_PROCESSES)
-    facts = fitted(deadzone, table, "gomaxprocs", "time_per_call_s")
+def test_a_benchmark_without_a_suffix_is_of_one_process(fitted, imported):
+    facts = fitted(imported(GO_PROCESSES), "gomaxprocs", "time_per_call_s")
     assert facts["phases"][-1]["label"] == "reversal"
     assert facts["recommendation"]["setting"] == 1
 
 
 @pytest.mark.parametrize("more", [(), ("--scale", "ratio")])
-def test_a_level_in_thousands_lies_between_the_numbers_beside_it(deadzone, tmp_path, more):
+def test_a_level_in_thousands_lies_between_the_numbers_beside_it(fitted, more):
     """Figures of an issue of CNugteren/CLBlast."""
-    table = tmp_path / "s.csv"
-    table.write_text("size,gflops\n512,138\n1K,899\n1536,1945\n2K,2069\n4K,891\n")
-    facts = fitted(deadzone, table, "size", "gflops", "--goal", "max", *more)
+    rows = [(512, 138), ("1K", 899), (1536, 1945), ("2K", 2069), ("4K", 891)]
+    facts = fitted(rows, "size", "gflops", "--goal", "max", *more)
     assert facts["phases"][0]["start"] == 512 and facts["phases"][-1]["stop"] == 4096
     assert 1536 in [phase["stop"] for phase in facts["phases"]]
     assert facts["recommendation"]["setting"] is None
 
 
-WORSE = "".join(
-    f"{n},{1.07**i * (1 + 0.007 * k):.4f}\n" for i, n in enumerate((1, 2, 4, 8)) for k in (-1, 0, 1)
-)
+WORSE = [(n, 1.07**i * (1 + 0.007 * k)) for i, n in enumerate((1, 2, 4, 8)) for k in (-1, 0, 1)]
 """By 7 % at each doubling."""
 
 
@@ -69,17 +71,15 @@ WORSE = "".join(
     ("rows", "goal", "label", "setting"),
     [
         # Calls a second of a floppy disk, by louwrentius/fio-plot.
-        ("1,2.66\n4,2.78\n16,3.43\n64,4.03\n", "max", "linear", 64),
-        ("1,0.3\n4,0.2\n16,0.2\n", "min", "plateau", 4),
+        ([(1, 2.66), (4, 2.78), (16, 3.43), (64, 4.03)], "max", "linear", 64),
+        ([(1, 0.3), (4, 0.2), (16, 0.2)], "min", "plateau", 4),
         (WORSE, "min", "reversal", 1),
     ],
     ids=["slow gain", "equal values", "worse"],
 )
 def test_a_short_table_gives_its_last_phase_and_the_cheapest_of_the_best(
-    deadzone, tmp_path, rows, goal, label, setting
+    fitted, rows, goal, label, setting
 ):
-    table = tmp_path / "t.csv"
-    table.write_text(f"threads,result\n{rows}")
-    facts = fitted(deadzone, table, "threads", "result", "--goal", goal)
+    facts = fitted(rows, "threads", "result", "--goal", goal)
     assert facts["phases"][-1]["label"] == label
     assert facts["recommendation"]["setting"] == setting

@@ -102,9 +102,8 @@ def test_a_letter_alone_beside_others_is_an_amount(levels, thousand, positions):
     assert [scale.positions[level] for level in levels] == positions
 
 
-def test_what_a_letter_is_taken_for_is_said_and_sizes_of_the_work_are_known(deadzone, tmp_path):
-    path = tmp_path / "s.csv"
-    path.write_text("size,time_per_call_s\n100K,0.004\n500K,0.021\n1M,0.0456\n5M,0.268\n10M,0.6\n")
-    said = deadzone("fit", path, "--knob", "size", "--response", "time_per_call_s").out
+def test_what_a_letter_is_taken_for_is_said_and_sizes_of_the_work_are_known(fit_of):
+    rows = [("100K", 0.004), ("500K", 0.021), ("1M", 0.0456), ("5M", 0.268), ("10M", 0.6)]
+    said = fit_of(rows, "size", "time_per_call_s").out
     assert "size says how much work there is" in said
     assert "K in the levels of size is taken as 1000." in said
