@@ -1,6 +1,5 @@
-from html.parser import HTMLParser
-
 import pytest
+from html_tags import Tags
 
 from deadzone.report.document.display import (
     Claim,
@@ -16,25 +15,6 @@ from deadzone.report.document.document import Names
 from deadzone.report.document.html import anchor, apart, themed
 
 HOSTILE = '</td></table><script>alert(1)</script><img src=x onerror="alert(2)">&amp; \'"'
-
-
-class Tags(HTMLParser):
-    """Every tag with its attributes, and whether all of them are closed."""
-
-    def __init__(self, text):
-        super().__init__()
-        self.seen, self.open = [], []
-        self.feed(text)
-        assert not self.open
-
-    def handle_starttag(self, tag, attrs):
-        self.seen.append((tag, dict(attrs)))
-        if tag not in ("wbr", "img", "path", "br"):
-            self.open.append(tag)
-
-    def handle_endtag(self, tag):
-        if tag != "path":
-            assert self.open.pop() == tag
 
 
 @pytest.mark.parametrize(

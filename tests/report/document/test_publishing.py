@@ -2,11 +2,11 @@ import json
 import re
 import resource
 import sys
-from html.parser import HTMLParser
 from pathlib import Path
 
 import pandas as pd
 import pytest
+from html_tags import Tags
 
 from deadzone.errors import DeadzoneError, ReportError
 from deadzone.report.document.publishing import (
@@ -102,24 +102,13 @@ def test_the_failed_level_is_told_before_anything_else_and_its_output_is_only_te
     assert "&lt;script&gt;alert" in page
 
 
-class Addresses(HTMLParser):
-    def __init__(self, text):
-        super().__init__()
-        self.links, self.ids = [], []
-        self.feed(text)
-
-    def handle_starttag(self, tag, attrs):
-        named = dict(attrs)
-        self.links += [named["href"]] if tag == "a" else []
-        self.ids += [named["id"]] if "id" in named else []
-
-
 def test_every_link_leads_somewhere_and_no_id_stands_twice(published):
-    found = Addresses(published.page.read_text())
-    assert len(found.ids) == len(set(found.ids))
-    for link in found.links:
+    tags = Tags(published.page.read_text())
+    ids = tags.each("id")
+    assert len(ids) == len(set(ids))
+    for link in tags.each("href", ["a"]):
         if link.startswith("#"):
-            assert link[1:] in found.ids
+            assert link[1:] in ids
         else:
             assert (published.folder / link).is_file(), link
 
@@ -154,7 +143,7 @@ def test_the_study_leads_to_the_newest_run_and_the_index_to_every_study(home, pu
     assert text == publish_index().read_text()
     said = ("A program under a CPU limit", "5 April 2026", "measuring-host", "1 older report")
     assert not [words for words in (*said, "Which limit is enough?", "<svg") if words not in text]
-    for link in Addresses(text).links:
+    for link in Tags(text).each("href", ["a"]):
         assert (index.parent / link).is_file(), link
 
 
