@@ -11,6 +11,7 @@ import ast
 import subprocess
 import sys
 from collections.abc import Iterable
+from functools import cache
 from pathlib import Path
 
 import grimp
@@ -43,6 +44,7 @@ def mirror(module: str) -> Path:
     return home.joinpath(*folders[:-1], f"test_{folders[-1]}.py") if folders else home
 
 
+@cache
 def imports_of(source: str) -> set[str]:
     """What a file imports: modules, and names of modules that may be modules themselves."""
     names: set[str] = set()

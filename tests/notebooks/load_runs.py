@@ -1,10 +1,11 @@
 """Runs of load tests on disk that nobody has to measure, with a truth that is known."""
 
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from report import made_runs
+from report.made_runs import PROVENANCE
 
 from deadzone.measurement import HistogramSlice
 from deadzone.store.histograms import encoded
@@ -31,15 +32,6 @@ objectives:
   rate: {at_least: 300}
 """
 
-PROVENANCE = {
-    "recorded_at": "2026-03-05T10:20:30+00:00",
-    "host": "measuring-host",
-    "cpu_model": "Some CPU",
-    "cores_usable": 2,
-    "memory_bytes": 8 * 2**30,
-    "limits_mechanism": "cgroup-v2",
-}
-
 POOLS, RATES = (2, 4, 8, 16, 32, 64), (160, 320, 480)
 
 TYPICAL_MS = {
@@ -52,18 +44,10 @@ TYPICAL_MS = {
 
 
 def record(
-    trial: int, levels: dict[str, Any], responses: dict[str, float], **changes: Any
+    trial: int, levels: dict[str, Any], responses: dict[str, float], block: int = 1
 ) -> dict[str, Any]:
     """A line of the journal."""
-    started = datetime(2026, 3, 5, 10, 20, 30, tzinfo=UTC) + timedelta(seconds=15 * trial)
-    return {
-        "trial": trial, "attempt": 1, "final": True, "block": changes.pop("block", 1),
-        "replicate": 1, "warmup": False, "started_at": started.isoformat(), "levels": levels,
-        "wall_s": 12.0, "user_s": 3.0, "sys_s": 1.0, "cpu_efficiency": 0.3, "foreign_cpu": 0.0,
-        "steal": 0.0, "memory_pressure": None, "io_pressure": None, "max_rss_bytes": 10**8,
-        "nr_periods": 10, "nr_throttled": 0, "throttled_s": 0.0, "exit_code": 0, "status": "ok",
-        "error": None, "trusted": True, "distrust_reason": None, "responses": responses, **changes,
-    }  # fmt: skip
+    return made_runs.record(trial, None, 12.0, block, levels=levels, responses=responses)
 
 
 def pool_run(

@@ -3,6 +3,8 @@ them."""
 
 from pathlib import Path
 
+from report.made_runs import record
+
 from deadzone.measurement import ProfileFile
 from deadzone.store.run import RunFolder
 from deadzone.study.loading import parse_study
@@ -48,20 +50,6 @@ TRIALS = [
 ]
 
 
-def record(trial: int, block: int, build: str, streams: int) -> dict:
-    """A line of the journal."""
-    return {
-        "trial": trial, "attempt": 1, "final": True, "block": block, "replicate": block,
-        "warmup": False, "started_at": f"2026-11-22T01:{trial:02d}:00+00:00",
-        "levels": {"build": build, "streams": streams}, "wall_s": 12.0, "user_s": 1.0, "sys_s": 1.0,
-        "cpu_efficiency": 0.17, "foreign_cpu": 0.01, "steal": 0.0, "memory_pressure": 0.0,
-        "io_pressure": 0.0, "max_rss_bytes": 20_000_000, "nr_periods": None, "nr_throttled": None,
-        "throttled_s": None, "exit_code": 0, "status": "ok", "error": None, "trusted": True,
-        "distrust_reason": None,
-        "responses": {"latency_p99_ms": 10.0 + 0.01 * trial, "packets": 1000.0 + trial},
-    }  # fmt: skip
-
-
 def profiled_run(runs: Path, study: str = STUDY, trials: list = TRIALS) -> RunFolder:
     """A run in a folder of runs."""
     run = RunFolder.create(runs, parse_study(study, "relay.yaml"), "20261122T010000Z-abcd")
@@ -78,7 +66,10 @@ def profiled_run(runs: Path, study: str = STUDY, trials: list = TRIALS) -> RunFo
                 ProfileFile(kind, "pb.gz", (RECORDED / f"{kind}-{label}.pb.gz").read_bytes())
                 for kind in kinds
             ]
-            run.append(record(number, block, build, streams), profiles=files)
+            told = {"latency_p99_ms": 10.0 + 0.01 * number, "packets": 1000.0 + number}
+            levels = {"build": build, "streams": streams}
+            line = record(number, None, 12.0, block, levels=levels, responses=told)
+            run.append(line, profiles=files)
     run.write_provenance(
         {"host": "a-machine", "recorded_at": "2026-11-22T01:00:00+00:00", "kernel": "6.1"}
     )
