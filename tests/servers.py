@@ -16,6 +16,7 @@ from pathlib import Path
 
 import pytest
 from needs import needs
+from waiting import wait_for
 
 from deadzone.run.targets.limits.base import start_ticks
 
@@ -34,9 +35,7 @@ class Server:
         """End it at once."""
         with contextlib.suppress(ProcessLookupError):
             os.kill(self.pid, signal.SIGKILL)
-        deadline = time.monotonic() + PATIENCE_S
-        while self.runs() and time.monotonic() < deadline:
-            time.sleep(0.01)
+        wait_for(lambda: not self.runs(), "it still runs")
 
     def runs(self) -> bool:
         """Whether it lives."""
@@ -59,12 +58,8 @@ def refusing_port() -> Iterator[int]:
 
 
 def await_port(port: int) -> None:
-    deadline = time.monotonic() + PATIENCE_S
-    while time.monotonic() < deadline:
-        with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), 1):
-            return
-        time.sleep(0.02)
-    raise TimeoutError(f"nothing listens on {port}")
+    address = ("127.0.0.1", port)
+    wait_for(lambda: socket.create_connection(address, 1).close() is None, f"{port} is closed")
 
 
 @pytest.fixture

@@ -15,6 +15,7 @@ from typing import Any
 
 import yaml
 from needs import needs
+from waiting import wait_for
 
 READY_TIMEOUT_S = 60.0
 
@@ -39,12 +40,8 @@ class Prometheus:
 
     def wait_for(self, expression: str, patience_s: float) -> list[dict[str, Any]]:
         """The series of an expression, once there are any."""
-        deadline = time.monotonic() + patience_s
-        while time.monotonic() < deadline:
-            if found := self.ask(expression):
-                return found
-            time.sleep(0.5)
-        raise AssertionError(f"after {patience_s:.0f} s nothing answers {expression}")
+        nothing = f"nothing answers {expression}"
+        return wait_for(lambda: self.ask(expression), nothing, patience_s, pause_s=0.5)
 
     def _get(self, path: str, **parameters: str) -> Any:
         with urllib.request.urlopen(

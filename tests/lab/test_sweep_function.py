@@ -1,10 +1,9 @@
 """A Python function is swept from the kernel of a notebook, which goes on afterwards and can be
 interrupted meanwhile."""
 
-import time
-
 import pytest
 from jupyter_client.manager import start_new_kernel
+from waiting import wait_for
 
 DEFINED = """
 import os
@@ -66,8 +65,8 @@ def test_an_interrupted_sweep_keeps_what_was_measured_and_goes_on(kernel, tmp_pa
         'dz.sweep(slow, {"seconds": [0.01, 0.4]}, replicates=10, warmup=0, '
         "trust__max_foreign_cpu=99)"
     )
-    journal = wait_for(lambda: [*tmp_path.glob("runs/slow/*/trials.jsonl")])
-    wait_for(lambda: len(journal[0].read_text().splitlines()) > 2)
+    [journal] = wait_for(lambda: [*tmp_path.glob("runs/slow/*/trials.jsonl")], "no trial", 60)
+    wait_for(lambda: len(journal.read_text().splitlines()) > 2, "no third trial", 60)
     manager.interrupt_kernel()
     while (reply := client.get_shell_msg(timeout=60))["msg_type"] != "execute_reply":
         pass
@@ -77,12 +76,3 @@ def test_an_interrupted_sweep_keeps_what_was_measured_and_goes_on(kernel, tmp_pa
     resumed = 'len(dz.sweep(slow, {"seconds": [0.01, 0.4]}, replicates=10, warmup=0, quiet=True, ' \
         'trust__max_foreign_cpu=99, resume="slow/latest").trials["trial"].unique())'  # fmt: skip
     assert ask(client, resumed)[0].split()[-1] == "20"
-
-
-def wait_for(look, timeout_s=60):
-    """What a look finds, as soon as it finds something."""
-    until = time.monotonic() + timeout_s
-    while not (found := look()):
-        assert time.monotonic() < until, "nothing came"
-        time.sleep(0.05)
-    return found

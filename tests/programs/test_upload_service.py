@@ -10,10 +10,12 @@ import time
 import urllib.error
 import urllib.request
 import uuid
+from functools import partial
 from pathlib import Path
 
 import pytest
 import yaml
+from waiting import wait_for
 
 from deadzone.run.workloads.ffmpeg import BUNDLED, find_ffmpeg, generated_clip
 from deadzone.study.loading import load_study
@@ -40,14 +42,10 @@ def serve(tmp_path):
         port = free_port("127.0.0.1")
         argv = (sys.executable, PROGRAMS / f"{module}.py", "--port", port, *arguments)
         started.append(subprocess.Popen([*map(str, argv)]))
-        deadline = time.monotonic() + PATIENCE_S
-        while time.monotonic() < deadline:
-            try:
-                urllib.request.urlopen(f"http://127.0.0.1:{port}/health", timeout=PATIENCE_S).read()
-                return f"http://127.0.0.1:{port}", started[-1]
-            except (urllib.error.URLError, OSError):
-                time.sleep(0.05)
-        raise AssertionError("it does not answer")
+        address = f"http://127.0.0.1:{port}"
+        ask = partial(urllib.request.urlopen, f"{address}/health", timeout=PATIENCE_S)
+        wait_for(lambda: ask().read(), "it does not answer")
+        return address, started[-1]
 
     yield start
     for process in started:

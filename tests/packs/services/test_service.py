@@ -7,7 +7,6 @@ import signal
 import socket
 import subprocess
 import sys
-import time
 import urllib.request
 from contextlib import ExitStack
 from pathlib import Path
@@ -15,6 +14,7 @@ from pathlib import Path
 import psutil
 import pytest
 from servers import refusing_port
+from waiting import wait_for
 
 from deadzone.errors import StoreError, StudyError, TargetError
 from deadzone.run.targets.local import LocalTarget
@@ -199,9 +199,7 @@ def test_a_service_that_ends_in_a_trial_is_told_with_its_last_words(serve):
     reached = service.ready(ONE)
     with pytest.raises(OSError):
         ask(reached)
-    deadline = time.monotonic() + 10
-    while (told := service.death()) is None and time.monotonic() < deadline:
-        time.sleep(0.01)
+    told = wait_for(service.death, "the service lives")
     assert "ended with exit code 9; the end of its log" in told
     assert told.endswith("the last words of the service")
 

@@ -13,6 +13,7 @@ from threading import Thread
 import pytest
 from relay.history import KEPT, History
 from relay.names import resolve
+from waiting import wait_for
 
 from deadzone_profiles.reading import parse_profile
 from programs import PROGRAMS
@@ -30,20 +31,11 @@ def relay(*options: str):
     argv = (sys.executable, str(PROGRAMS / "relay_server.py"), "--port", str(port), *options)
     with subprocess.Popen(argv) as process:
         try:
-            yield _ready(f"http://127.0.0.1:{port}")
+            address = f"http://127.0.0.1:{port}"
+            wait_for(lambda: OPEN(f"{address}/health").read(), "the relay is not ready")
+            yield address
         finally:
             process.kill()
-
-
-def _ready(address: str) -> str:
-    for _ in range(300):
-        try:
-            OPEN(f"{address}/health").read()
-        except OSError:
-            time.sleep(0.05)
-        else:
-            return address
-    raise AssertionError("the relay did not become ready")
 
 
 def send(address: str) -> dict:

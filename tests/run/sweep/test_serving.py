@@ -5,11 +5,11 @@ import os
 import signal
 import socket
 import sys
-import time
 from pathlib import Path
 
 import psutil
 import pytest
+from waiting import wait_for
 
 from deadzone.errors import SweepError
 from deadzone.run.sweep.opening import planned_file
@@ -194,10 +194,7 @@ def test_killed_in_the_middle_the_service_is_gone_too(study, start, home, traces
     pids = started.wait_for(lambda: asking(), "a request")
     os.kill(started.pid, signal.SIGKILL)
     started.process.wait()
-    deadline = time.monotonic() + 20
-    while any(alive(pid) for pid in pids) and time.monotonic() < deadline:
-        time.sleep(0.02)
-    assert not any(alive(pid) for pid in pids)
+    wait_for(lambda: not any(map(alive, pids)), "some live on")
     assert deadzone("restore").code == 0
     assert traces(started.pid) == []
 

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 from needs import needs
+from waiting import wait_for
 
 from deadzone.store.table import ACCOUNT
 from deadzone_kubernetes.container.accounting import measurement, parse, reading
@@ -50,10 +51,7 @@ def trial(name, *program, timeout=3000, cwd="", env=()):
 
 
 def await_true(condition) -> None:
-    until = time.monotonic() + 10
-    while not condition():
-        assert time.monotonic() < until
-        time.sleep(0.01)
+    wait_for(condition, "it did not come to it", pause_s=0.01)
 
 
 def test_a_trial_is_told_with_everything_it_printed(launcher, tmp_path):

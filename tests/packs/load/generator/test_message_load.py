@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from programs import PROGRAMS
+from waiting import wait_for
 
 from deadzone.run.targets.processes import listening_on
 
@@ -124,11 +125,8 @@ def test_a_server_killed_while_its_users_send_leaves_what_was_measured(starts, g
 def kill_listener(port: int, after_s: float) -> None:
     """Kill the server some time after its first client has connected."""
     connected = f":{port:04X} 01 "
-    deadline = time.monotonic() + 30
-    while time.monotonic() < deadline and connected not in STATES.sub(
-        r"\1 \2 ", Path("/proc/net/tcp").read_text()
-    ):
-        time.sleep(0.02)
+    listed = Path("/proc/net/tcp")
+    wait_for(lambda: connected in STATES.sub(r"\1 \2 ", listed.read_text()), "nobody connects")
     time.sleep(after_s)
     for pid in listening_on(port):
         os.kill(pid, signal.SIGKILL)
