@@ -25,27 +25,22 @@ def levels(factor, name="cpu_limit", cores=4):
 
 
 @pytest.mark.parametrize(
-    ("factor", "expected"),
-    [("[0.5, 1, none]", (0.5, 1, "none")), ("[0.5, 1, null]", (0.5, 1, "none")),
-     ("[2, 2.0, 1]", (2, 1)), ("{levels: [1, 2], unit: cores}", (1, 2)),
-     ("{from: 0.25, to: 1, step: 0.25}", (0.25, 0.5, 0.75, 1)),
-     ("{from: 1, to: 3, step: 1, plus: [none]}", (1, 2, 3, "none")),
-     ("{levels: [0.5, 1, none], times: 3}", (1.5, 3, "none")),
-     ("{levels: [0.125, 1, 2], times: host_cores}", (0.5, 4, 8)),
-     ("{from: 0.5, to: 1, step: 0.5, times: host_cores}", (2, 4))],
+    ("name", "factor", "expected"),
+    [("cpu_limit", "[0.5, 1, none]", (0.5, 1, "none")),
+     ("cpu_limit", "[0.5, 1, null]", (0.5, 1, "none")), ("cpu_limit", "[2, 2.0, 1]", (2, 1)),
+     ("cpu_limit", "{levels: [1, 2], unit: cores}", (1, 2)),
+     ("cpu_limit", "{from: 0.25, to: 1, step: 0.25}", (0.25, 0.5, 0.75, 1)),
+     ("cpu_limit", "{from: 1, to: 3, step: 1, plus: [none]}", (1, 2, 3, "none")),
+     ("cpu_limit", "{levels: [0.5, 1, none], times: 3}", (1.5, 3, "none")),
+     ("cpu_limit", "{levels: [0.125, 1, 2], times: host_cores}", (0.5, 4, 8)),
+     ("cpu_limit", "{from: 0.5, to: 1, step: 0.5, times: host_cores}", (2, 4)),
+     ("threads", "[0, 1, 2, auto, none]", (0, 1, 2, "auto", "none")),
+     ("memory_limit", "[64MiB, 1 GB, none]", (64 * 2**20, 10**9, "none")),
+     ("anything", "[1e6, 2E+6, .5e1]", (1_000_000, 2_000_000, 5)),
+     ("anything", "['1e6']", ("1e6",)), ("colour", "[red, -1]", ("red", -1))],
 )  # fmt: skip
-def test_every_form_gives_its_levels(factor, expected):
-    assert levels(factor) == expected
-
-
-@pytest.mark.parametrize(
-    ("factor", "expected"),
-    [("[1, 2, auto]", (1, 2, "auto")), ("[1e6, 2E+6, .5e1]", (1_000_000, 2_000_000, 5)),
-     ("['1e6']", ("1e6",))],
-)  # fmt: skip
-def test_threads_and_large_numbers(factor, expected):
-    name = "threads" if "auto" in factor else "anything"
-    assert study(factor, name).factors[name].resolve(4) == expected
+def test_every_form_gives_its_levels(name, factor, expected):
+    assert levels(factor, name) == expected
 
 
 def test_a_factor_can_equal_another():
@@ -82,27 +77,18 @@ def test_what_is_no_factor_is_refused_with_line_and_reason(factor, words):
     assert re.match(r"s\.yaml:[34]: (Unknown key `)?factors", str(refusal.value))
 
 
-@pytest.mark.parametrize("level", ["0", "-1", "-0.5", "'0.5'", "lots", "auto"])
-def test_a_cpu_limit_is_positive_or_none(level):
-    said = r"factors\.cpu_limit\[1\] is .*a CPU limit is a positive number of cores, or none"
-    with pytest.raises(StudyError, match=said):
-        levels(f"[1, {level}]")
-
-
-@pytest.mark.parametrize("level", ["-1", "1.5", "many"])
-def test_threads_are_whole_or_auto(level):
-    with pytest.raises(StudyError, match="a number of threads is whole, 0 or more, or auto"):
-        levels(f"[{level}]", name="threads")
+CORES = "a CPU limit is a positive number of cores, or none"
+THREADS = "a number of threads is whole, 0 or more, or auto"
 
 
 @pytest.mark.parametrize(
-    ("name", "factor", "expected"),
-    [("threads", "[0, 1, 2, auto, none]", (0, 1, 2, "auto", "none")),
-     ("colour", "[red, -1]", ("red", -1)),
-     ("memory_limit", "[64MiB, 1 GB, none]", (64 * 2**20, 10**9, "none"))],
+    ("name", "level", "said"),
+    [*(("cpu_limit", level, CORES) for level in ("0", "-1", "-0.5", "'0.5'", "lots", "auto")),
+     *(("threads", level, THREADS) for level in ("-1", "1.5", "many"))],
 )  # fmt: skip
-def test_threads_may_be_left_to_the_program_and_limits_be_sizes(name, factor, expected):
-    assert levels(factor, name=name) == expected
+def test_levels_of_known_factors_must_make_sense(name, level, said):
+    with pytest.raises(StudyError, match=rf"factors\.{name}\[1\] is .*{said}"):
+        levels(f"[1, {level}]", name)
 
 
 def test_on_off_yes_no_true_and_false_are_words_as_written():

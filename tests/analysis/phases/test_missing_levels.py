@@ -13,15 +13,13 @@ from deadzone.analysis.settings.answering import answer
 from deadzone.errors import PhaseError
 from deadzone.store.tables import read_table
 
-from .test_fit_bad_input import sweep
+from .test_fit_bad_input import changed, sweep
 
 LEFT_OUT = "Left out: 1 of 24 trials, without a value of 'threads'."
 
 
 def with_knob(cell, kind=object):
-    frame = sweep().astype({"threads": kind})
-    frame.loc[5, "threads"] = cell
-    return frame
+    return changed(5, "threads", cell, kind)
 
 
 @cache

@@ -31,8 +31,10 @@ def workload(tmp_path):
     return ready
 
 
-def test_every_frame_is_written_and_counted(workload, execute):
+def test_every_frame_is_written_and_counted_and_the_clip_recorded(workload, execute):
     made, scratch, facts = workload()
+    assert facts["program_version"].startswith("ffmpeg version")
+    assert len(facts["clip_sha256"]) == 64
     measured = execute(*made.prepare_trial({"threads": 1}, scratch).argv)
     outcome = made.outcome(measured, scratch)
     assert outcome.failure is None
@@ -42,28 +44,24 @@ def test_every_frame_is_written_and_counted(workload, execute):
     frames = sorted((scratch / "frames").iterdir())
     assert frames[0].name == "frame_000001.jpg"
     assert frames[0].read_bytes()[:3] == b"\xff\xd8\xff", "it is a JPEG"
+    made.prepare_trial({}, scratch)
+    assert not [*(scratch / "frames").iterdir()], "the next trial counts its own"
 
 
-def test_the_command_is_the_sources(workload):
+def test_the_command_is_the_sources_and_takes_threads_alone(workload):
     made, scratch, _ = workload()
     argv = list(made.prepare_trial({"threads": 4}, scratch).argv)
     assert argv[argv.index("-threads") + 1] == "4"
     assert argv[argv.index("-filter_complex") + 1] == "[0]scale=320:180:out_range=pc[s0]"
     assert argv[argv.index("-q:v") + 1] == "2"
     assert FfmpegWorkloadSpec().scale == "1280:720"
+    assert made.uses("threads") and not made.uses("colour")
 
 
 @pytest.mark.parametrize("levels", [{}, {"threads": "auto"}, {"threads": "none"}])
 def test_without_threads_ffmpeg_decides(workload, levels):
     made, scratch, _ = workload()
     assert "-threads" not in made.prepare_trial(levels, scratch).argv
-
-
-def test_frames_of_the_trial_before_are_not_counted(workload, execute):
-    made, scratch, _ = workload()
-    execute(*made.prepare_trial({}, scratch).argv)
-    made.prepare_trial({}, scratch)
-    assert list((scratch / "frames").iterdir()) == []
 
 
 def test_too_few_frames_are_a_failure_whatever_the_exit_code(workload, execute):
@@ -83,18 +81,6 @@ def test_a_failing_ffmpeg_is_a_failure_with_its_code(workload, execute):
     assert "exit code" in made.outcome(execute(*argv), scratch).failure
 
 
-def test_the_clip_and_the_program_are_recorded(workload):
-    facts = workload()[2]
-    assert facts["program_version"].startswith("ffmpeg version")
-    assert len(facts["clip_sha256"]) == 64
-
-
-def test_only_threads_reach_ffmpeg(workload):
-    made, _, _ = workload()
-    assert made.uses("threads")
-    assert not made.uses("colour")
-
-
 def test_a_program_that_is_not_there_is_told():
     with pytest.raises(
         WorkloadError, match="'ffmpeg-9' is not installed here; use bundled, or install it"
@@ -103,7 +89,7 @@ def test_a_program_that_is_not_there_is_told():
     assert Path(find_ffmpeg("bundled")).is_file()
 
 
-SMALL = ClipSpec(duration_s=1, width=160, height=90)
+SMALL = ClipSpec(**CLIP)
 
 
 @pytest.fixture(scope="module")
@@ -125,10 +111,7 @@ def test_the_clip_is_what_its_specification_says(ffmpeg, clip):
     assert "h264 (High)" in said
     assert "160x90" in said
     assert "29.97 fps" in said
-
-
-def test_it_has_motion_and_noise_enough_to_cost_something(clip):
-    """A still picture of this size would take a few hundred bytes a frame."""
+    # of a still picture a frame would take a few hundred bytes: motion and noise cost something
     assert clip.path.stat().st_size / clip.frames > 500
 
 
