@@ -4,6 +4,7 @@ import json
 
 import pytest
 from report.made_runs import PROVENANCE, write_run
+from report.sweep.test_history import keep_verdicts
 
 from deadzone.study.claim_sentences import parse_claim
 
@@ -22,11 +23,10 @@ def runs(home):
         made.append(run)
     (home / "reports" / "probe" / "run-1").mkdir(parents=True)
     made[4].add_claims([parse_claim("nothing to gain beyond cpu_limit 2")])
-    return made
+    return keep_verdicts(made)
 
 
 def test_runs_are_listed_with_state_size_and_setting(runs, deadzone):
-    deadzone("history", "probe")
     rows = json.loads(deadzone("runs", "probe", "--json").out)
     assert [row["run"] for row in rows] == [f"probe/run-{number}" for number in range(9)]
     assert [row["state"] for row in rows[:5]] == ["measured", "published", "measured", "measured", "claimed"]  # fmt: skip  # noqa: E501
