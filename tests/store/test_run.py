@@ -108,17 +108,6 @@ def test_an_id_that_two_studies_have_must_say_which(tmp_path):
         RunFolder.find(tmp_path, "one")
 
 
-def test_an_edited_study_is_refused_with_the_difference(run):
-    run.check_same_study(STUDY)
-    edited = STUDY.model_copy(update={"design": STUDY.design.model_copy(update={"replicates": 9})})
-    with pytest.raises(StoreError) as refused:
-        run.check_same_study(edited)
-    said = str(refused.value).splitlines()
-    assert "-  replicates: 5" in said
-    assert "+  replicates: 9" in said
-    assert said[-1] == "Undo the change, or start a new run."
-
-
 HOLD = """
 import sys, pathlib, time
 from deadzone.store.run import RunFolder
