@@ -11,15 +11,12 @@ SAMPLES = Path(__file__).resolve().parent.parent / "data" / "imports"
 SIZES = [SAMPLES / f"fio_seqw_direct_{size}.json" for size in ("4k", "64k", "1m")]
 
 
-def test_three_fio_files_are_imported_and_fitted(deadzone, tmp_path):
+def test_three_fio_files_are_imported_and_fitted(deadzone, fit_of, tmp_path):
     table = tmp_path / "disk.parquet"
     said = deadzone("import", "fio", *SIZES, "-o", table)
     assert (said.code, said.out.split(":")[1].split(",")[0]) == (0, " 3 rows")
     assert "clat" in said.err
-    fitted = deadzone(
-        "fit", table, "--knob", "block_size", "--response", "throughput_bytes_s", "--goal", "max",
-        "--json",
-    )  # fmt: skip
+    fitted = fit_of(table, "block_size", "throughput_bytes_s", "--goal", "max", "--json")
     document = json.loads(fitted.out)
     assert document["n_levels"] == 3 and document["recommendation"]["setting"] == 2**20
 

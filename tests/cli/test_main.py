@@ -48,8 +48,7 @@ def test_wrong_usage_is_told_with_exit_code_2(deadzone, arguments, words):
 
 
 def test_what_others_wrote_is_shown_and_not_obeyed_by_the_terminal(deadzone):
-    said = deadzone("fit", "\x1b]0;owned\x07\u202e.csv", "--knob", "a", "--response", "b")
-    assert said.code == 2
+    said = deadzone("fit", "\x1b]0;owned\x07\u202e.csv", "--knob", "a", "--response", "b", code=2)
     assert "\\x1b]0;owned\\x07\\u202e.csv" in said.err
     assert not set(said.err) & {"\x1b", "\x07", "\u202e"}
 

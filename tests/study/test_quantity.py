@@ -22,10 +22,18 @@ def test_a_size_in_words_is_a_number_of_bytes(text, size):
     assert parse_size(text) == size
 
 
-@pytest.mark.parametrize("text", ["64k", "", "many", "-1", "1.0001 KiB", "1e6", "4 GiB/s"])
-def test_what_is_no_size_is_refused_with_the_remedy(text):
-    with pytest.raises(ValueError, match=r"64KiB|no whole number"):
-        parse_size(text)
+NO_SIZES = ("64k", "", "many", "-1", "1.0001 KiB", "1e6", "4 GiB/s")
+NO_RATES = ("20 MB", "20 MB in 1", "20 in s", "20 XB in 1 s", "0 MB in 1 s", "20 MB in 0 s")
+
+
+@pytest.mark.parametrize(
+    ("read", "text", "said"),
+    [*((parse_size, text, r"64KiB|no whole number") for text in NO_SIZES),
+     *((parse_rate, text, r"20 MB in 1 s|above 0") for text in NO_RATES)],
+)  # fmt: skip
+def test_what_is_no_size_and_no_rate_is_refused_with_the_remedy(read, text, said):
+    with pytest.raises(ValueError, match=said):
+        read(text)
 
 
 @pytest.mark.parametrize(
@@ -41,14 +49,6 @@ def test_a_required_rate_has_a_size_and_a_time():
     assert parse_rate("20 MB in 1 s") == 20e6
     assert parse_rate("1 GiB per 2 min") == pytest.approx(2**30 / 120)
     assert parse_rate("64KiB in 5 ms") == pytest.approx(65536 / 0.005)
-
-
-@pytest.mark.parametrize(
-    "text", ["20 MB", "20 MB in 1", "20 in s", "20 XB in 1 s", "0 MB in 1 s", "20 MB in 0 s"]
-)
-def test_what_is_no_rate_is_refused_with_the_remedy(text):
-    with pytest.raises(ValueError, match=r"20 MB in 1 s|above 0"):
-        parse_rate(text)
 
 
 @pytest.mark.parametrize(

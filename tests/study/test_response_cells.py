@@ -50,7 +50,7 @@ def test_words_for_a_failure_are_a_status():
     assert "3 cells of 'y' are words for a failure" in said_of(frame, "y")[-1]
 
 
-def test_a_frame_and_the_command_read_them_alike(deadzone, tmp_path):
+def test_a_frame_and_the_command_read_them_alike(fit_of):
     frame = pd.DataFrame(
         {"threads": [1, 1, 2, 2, 4, 4, 8],
          "wall": ["8 s", "8.1 s", "4000 ms", "4.1 s", "2 s", "2.1 s", "OOM"]},
@@ -58,8 +58,7 @@ def test_a_frame_and_the_command_read_them_alike(deadzone, tmp_path):
     model = fit_phases(frame, "threads", "wall")
     assert list(model.levels["level"]) == [1, 2, 4]
     assert any("converted to s" in words for words in model.warnings)
-    frame.to_csv(tmp_path / "t.csv", index=False)
-    said = deadzone("fit", tmp_path / "t.csv", "--knob", "threads", "--response", "wall", "--json")
+    said = fit_of(frame.to_csv(index=False), "threads", "wall", "--json")
     assert json.loads(said.out)["recommendation"]["setting"] == 4
 
 

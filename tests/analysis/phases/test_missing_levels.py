@@ -76,10 +76,9 @@ def test_an_infinite_knob_in_a_frame_is_refused_with_its_row(value):
             fit_phases(with_knob(value, kind), "threads", "wall_s")
 
 
-def test_the_command_says_what_was_left_out(tmp_path, deadzone):
+def test_the_command_says_what_was_left_out(fit_of):
     frame = with_knob(np.nan)
     frame.loc[[7, 8], "wall_s"] = np.nan
-    frame.to_csv(path := tmp_path / "t.csv", index=False)
-    said = deadzone("fit", path, "--knob", "threads", "--response", "wall_s")
+    said = fit_of(frame.to_csv(index=False), "threads", "wall_s")
     assert "1 of 22 trials, without a value of 'threads'" in said.out
     assert "2 of 24 trials, without a value of 'wall_s'" in said.out
