@@ -191,14 +191,12 @@ def write_study(home: Path) -> Callable[..., Path]:
 
 @pytest.fixture
 def sweep(home: Path) -> Callable[..., RunFolder]:
-    """Measure a study here and now."""
+    """Measure a study here and now, as the commands do."""
 
-    def measure(path: Path, overrides: dict[str, Any] | None = None, **options: Any) -> RunFolder:
-        opened = open_run(str(path), overrides, **options)
-        told = Progress()
-        return run_sweep(
-            opened.plan, opened.run, told, trials_of(opened.plan, proposer_of(opened.plan), told)
-        )
+    def measure(path: Path, *changes: Any, told: Progress | None = None, **how: Any) -> RunFolder:
+        opened, told = open_run(str(path), *changes, **how), told or Progress()
+        chosen = trials_of(opened.plan, proposer_of(opened.plan), told)
+        return run_sweep(opened.plan, opened.run, told, chosen)
 
     return measure
 

@@ -127,13 +127,11 @@ def test_a_postgresql_runs_as_its_user_on_a_fresh_copy_of_its_data(write_study, 
 @pytest.mark.parametrize(
     ("found", "wanted", "same"),
     [
-        ("128MB", "134217728", True),
         ("16.0", "16", True),
         ("on", "on", True),
         ("on", "off", False),
         ("500", "5000", False),
         ("1GB", "1024MB", True),
-        ("8kB", "8192", True),
         ("1MiB", "1048576", True),
         ("", "1", False),
     ],

@@ -34,18 +34,9 @@ def study(write_study):
     return write
 
 
-def sweep(path, told=None, **options):
-    """Measure a study as the commands do."""
-    opened = open_run(str(path), **options)
-    told = told or Notes()
-    return run_sweep(
-        opened.plan, opened.run, told, trials_of(opened.plan, proposer_of(opened.plan), told)
-    )
-
-
-def test_batches_are_recorded_with_their_reason_and_their_trials_are_blocks(study):
+def test_batches_are_recorded_with_their_reason_and_their_trials_are_blocks(study, sweep):
     told = Notes()
-    run = sweep(study(), told)
+    run = sweep(study(), told=told)
     *batches, end = run.batches()
     records = run.records()
     assert records[0]["warmup"] and records[0]["levels"] == {"threads": 10}
@@ -78,7 +69,7 @@ def test_a_run_that_was_killed_goes_on_with_the_batch_it_was_in(study, start, ho
 
 
 @pytest.mark.night
-def test_the_same_trials_and_seed_give_the_same_next_batch(study):
+def test_the_same_trials_and_seed_give_the_same_next_batch(study, sweep):
     """As after a kill between the last trial of a batch and the choice of the next one."""
     run = sweep(study())
     plan = open_run(str(study()), resume="latest").plan
@@ -90,7 +81,7 @@ def test_the_same_trials_and_seed_give_the_same_next_batch(study):
 
 
 @pytest.mark.night
-def test_a_run_may_go_on_until_more_is_known_and_records_the_rule(study):
+def test_a_run_may_go_on_until_more_is_known_and_records_the_rule(study, sweep):
     path = study()
     first = sweep(path, overrides={"design.until": {"decide": "setting", "loss": 0.5}})
     n = len(first.records())
@@ -100,9 +91,9 @@ def test_a_run_may_go_on_until_more_is_known_and_records_the_rule(study):
 
 
 @pytest.mark.alone("it measures how long a budget lasts")
-def test_a_budget_ends_it_and_says_what_is_open(study):
+def test_a_budget_ends_it_and_says_what_is_open(study, sweep):
     told = Notes()
-    run = sweep(study(design={"budget_s": 0.8}, trust=NO_DOUBTS), told)
+    run = sweep(study(design={"budget_s": 0.8}, trust=NO_DOUBTS), told=told)
     *batches, end = run.batches()
     assert sum(one["wall_s"] for one in run.records() if one["block"] < batches[-1]["batch"]) < 0.8
     assert "0.8 s is spent" in reason_of(end["stopped"])
@@ -137,7 +128,7 @@ def test_it_ends_when_its_trials_took_as_long_as_the_grid_or_are_twice_as_many(
 
 
 @pytest.mark.alone("it measures how long a budget lasts")
-def test_a_budget_ends_a_grid_with_a_whole_block(study):
+def test_a_budget_ends_a_grid_with_a_whole_block(study, sweep):
     design = {"kind": "factorial", "replicates": 50, "warmup": 1, "budget_s": "3s"}
     run = sweep(study(design=design, trust=NO_DOUBTS))
     trials = run.trials()
@@ -148,17 +139,17 @@ def test_a_budget_ends_a_grid_with_a_whole_block(study):
     assert "is spent" in reason_of(run.batches()[-1]["stopped"])
 
 
-def test_levels_that_are_words_are_swept_as_a_grid_and_that_is_said(write_study):
+def test_levels_that_are_words_are_swept_as_a_grid_and_that_is_said(write_study, sweep):
     told, design = Notes(), {"kind": "adaptive", "replicates": 2}
     words = {"codec": ["gzip", "xz", "zstd"]}
-    run = sweep(write_study(argv=["echo", "{codec}"], factors=words, design=design), told)
+    run = sweep(write_study(argv=["echo", "{codec}"], factors=words, design=design), told=told)
     assert len(run.records()) == 6
     (said,) = (note for note in told.told if "levels that are numbers" in note)
     assert "All levels are measured instead" in said
 
 
 @pytest.mark.night
-def test_each_combination_of_the_other_factors_is_a_curve_of_its_own(write_study):
+def test_each_combination_of_the_other_factors_is_a_curve_of_its_own(write_study, sweep):
     argv = ["sh", "-c", "sleep 0.0$((30 / {threads})); echo {mode}"]
     factors = {"threads": [1, 2, 3, 4, 5], "mode": ["a", "b"]}
     design = {"kind": "adaptive", "replicates": 3}

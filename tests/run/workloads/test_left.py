@@ -10,8 +10,6 @@ from disturbance import NO_DOUBTS
 from notes import Notes
 
 from deadzone import load_run
-from deadzone.run.sweep.opening import open_run
-from deadzone.run.sweep.running import run_sweep
 
 DAEMON = """
 import subprocess, sys
@@ -21,16 +19,15 @@ open(sys.argv[1], "w").write(str(child.pid))
 
 
 @pytest.fixture
-def notes_of(write_study):
+def notes_of(write_study, sweep):
     """What is said in a sweep of a command with its preparations, over two levels."""
 
     def notes_of(argv=("true", "{n}"), **preparations):
         design = {"warmup": 1, "replicates": 1, "timeout_s": 60}
         workload = {"kind": "command", "argv": [*argv], **preparations}
         path = write_study(workload=workload, factors={"n": [1, 2]}, design=design, trust=NO_DOUBTS)
-        opened, notes = open_run(str(path)), Notes()
-        run = run_sweep(opened.plan, opened.run, notes)
-        assert (run.trials()["status"] == "ok").all()
+        notes = Notes()
+        assert (sweep(path, told=notes).trials()["status"] == "ok").all()
         return notes.told
 
     return notes_of
@@ -106,15 +103,13 @@ if not os.path.exists(sys.argv[1]):  # as a server that finds its port taken
 
 @pytest.mark.parametrize(("script", "stops"), [(STARTS_ONCE, True), (DAEMON, False)])
 def test_one_process_at_every_level_of_a_knob_of_the_preparation_stops_the_verdict(
-    script, stops, write_study, tmp_path
+    script, stops, write_study, sweep, tmp_path
 ):
     server = sleep_called(tmp_path / "one-server")
     starts = [sys.executable, "-c", script, str(tmp_path / "pid"), str(server), "600{n}"]
     workload = {"kind": "command", "argv": ["sleep", "0.05"], "prepare": starts}
     path = write_study(workload=workload, factors={"n": [1, 2]}, trust=NO_DOUBTS)
-    opened = open_run(str(path))
-    run = run_sweep(opened.plan, opened.run)
-    found = [one for one in load_run(run.folder).findings if one.key == "knob_not_used"]
+    found = [one for one in load_run(sweep(path).folder).findings if one.key == "knob_not_used"]
     said = "One and the same process, one-server, served every level of n"
     assert any(one.severity == "stops" and str(one.seen).startswith(said) for one in found) == stops
 

@@ -10,23 +10,21 @@ from dataclasses import replace
 
 import pytest
 from disturbance import NO_DOUBTS
+from notes import Notes
 from servers import redis_client
 
 from deadzone.measurement import NO_INTERFERENCE, Measurement
-from deadzone.run.sweep.progress import Progress
 from deadzone.run.targets.processes import names_of
 from deadzone.study.spec import TrustSpec
 from deadzone_services.coresident.detection import LOOKS, CoresidentDetection
 
 
-class Notes(Progress):
+class Asked(Notes):
     """Progress that remembers, and answers as it is told."""
 
     def __init__(self, answer=True):
-        self.notes, self.asked, self._answer = [], [], answer
-
-    def note(self, sentence):
-        self.notes.append(sentence)
+        super().__init__()
+        self.asked, self._answer = [], answer
 
     def agrees(self, question):
         self.asked.append(question)
@@ -58,7 +56,7 @@ def attempt(**processes):
 
 
 def judged(between, *attempts, answer=True):
-    seen, notes = Seen(between), Notes(answer)
+    seen, notes = Seen(between), Asked(answer)
     recognising = CoresidentDetection(seen, notes, TrustSpec().max_foreign_cpu)
     return [recognising.see(one) for one in attempts], seen, notes
 
@@ -68,14 +66,14 @@ def test_what_works_in_each_trial_and_rests_between_belongs_to_them():
     assert [found for _, found in results[:-1]] == [[]] * (LOOKS - 1)
     assert results[-1][1] == [{"name": "mydb", "process": "mydb"}]
     assert results[-1][0].interference.foreign_cpu == pytest.approx(0)
-    assert "mydb used 1.40 cores in each of 5 trials" in notes.notes[0]
-    assert "belongs: [{name: mydb, process: mydb}]" in notes.notes[0]
+    assert "mydb used 1.40 cores in each of 5 trials" in notes.told[0]
+    assert "belongs: [{name: mydb, process: mydb}]" in notes.told[0]
 
 
 def test_commands_that_others_run_one_after_the_other_are_no_server():
     begun = []
     seen = Seen({}, begun)
-    recognising = CoresidentDetection(seen, Notes(), TrustSpec().max_foreign_cpu)
+    recognising = CoresidentDetection(seen, Asked(), TrustSpec().max_foreign_cpu)
     time.sleep(0.02)
     with subprocess.Popen(["sleep", "60"]) as command:
         begun.append(command.pid)
@@ -87,13 +85,13 @@ def test_commands_that_others_run_one_after_the_other_are_no_server():
 @pytest.mark.parametrize("between", [{"mydb": 1.4}, {"mydb": 0.5}])
 def test_what_works_between_the_trials_too_stays_a_disturbance(between):
     results, seen, notes = judged(between, *[attempt(mydb=1.4)] * (LOOKS + 2))
-    assert not seen.added and not notes.notes
+    assert not seen.added and not notes.told
     assert results[-1][0].interference.foreign_cpu == 1.4
 
 
 def test_a_server_that_clears_up_in_one_look_is_recognised_all_the_same():
     seen = Seen({"mydb": 0.9})
-    recognising = CoresidentDetection(seen, Notes(), TrustSpec().max_foreign_cpu)
+    recognising = CoresidentDetection(seen, Asked(), TrustSpec().max_foreign_cpu)
     for _ in range(LOOKS + 1):
         recognising.see(attempt(mydb=1.4))
         seen._between = {}
@@ -130,7 +128,7 @@ def test_of_two_programs_of_a_name_the_one_that_worked_for_the_trials_is_taken(b
         (process, port) = (first, second)[busy]
         name = names_of(process.pid)[0]
         seen = Seen({}, (process.pid,))
-        detection = CoresidentDetection(seen, Notes(), TrustSpec().max_foreign_cpu)
+        detection = CoresidentDetection(seen, Asked(), TrustSpec().max_foreign_cpu)
         for _ in range(LOOKS):
             detection.see(attempt(**{name: 1.4}))
     assert [spec.port for spec in seen.added] == [port]
