@@ -7,7 +7,6 @@ import signal
 import pytest
 
 from deadzone.run.sweep.opening import open_run, planned_file
-from deadzone.run.sweep.running import run_sweep
 from deadzone.store.run import RunFolder, list_runs
 
 
@@ -60,15 +59,11 @@ def assert_whole(run, study):
     assert not run.telemetry().duplicated(["trial", "attempt", "t_s", "metric"]).any()
 
 
-def test_a_torn_last_line_is_measured_again(study, home):
-    opened = open_run(str(study))
-    run_sweep(opened.plan, opened.run)
-    journal = opened.run.journal_file
+def test_a_torn_last_line_is_measured_again(study, sweep):
+    journal = sweep(study).journal_file
     whole = journal.read_bytes()
     journal.write_bytes(whole[:-40])
-    again = open_run(str(study), resume="latest")
-    run_sweep(again.plan, again.run)
-    assert_whole(again.run, study)
+    assert_whole(sweep(study, resume="latest"), study)
     assert journal.read_bytes().startswith(whole[: whole.rindex(b"\n", 0, -1) + 1])
 
 
@@ -88,9 +83,9 @@ def test_two_processes_on_one_run_are_refused(study, start, deadzone):
     assert started.end()[0] == 0
 
 
-def test_a_run_that_was_killed_before_its_first_trial_can_go_on(study, home):
-    opened = open_run(str(study))
-    again = open_run(str(study), resume="latest")
-    assert again.run.folder == opened.run.folder
-    assert_whole(run_sweep(again.plan, again.run), study)
-    assert RunFolder(opened.run.folder).finished() == set(range(1, 41))
+def test_a_run_that_was_killed_before_its_first_trial_can_go_on(study, sweep):
+    begun = open_run(str(study)).run
+    run = sweep(study, resume="latest")
+    assert run.folder == begun.folder
+    assert_whole(run, study)
+    assert RunFolder(begun.folder).finished() == set(range(1, 41))

@@ -131,22 +131,25 @@ def neighbour():
 
 
 @pytest.mark.alone("it measures CPU time under a limit, or the CPU of a neighbour")
-def test_a_neighbour_on_a_core_makes_trials_untrusted_repeated_and_flagged(neighbour, write_study):
+def test_a_neighbour_on_a_core_makes_trials_untrusted_repeated_and_flagged(
+    neighbour, write_study, sweep
+):
     trust = {**NO_DOUBTS, "max_foreign_cpu": 0.3, "max_attempts": 2}
     pause = {"argv": ["sleep", "{pause}"], "factors": {"pause": [0.4]}, "replicates": 2}
-    opened, listener = open_run(str(write_study(**pause, trust=trust))), Listener()
-    trials = run_sweep(opened.plan, opened.run, listener).trials()
+    listener = Listener()
+    run = sweep(write_study(**pause, trust=trust), told=listener)
+    trials = run.trials()
     assert trials["trial"].tolist() == [1, 1, 2, 2], "each is repeated up to the bound"
     assert trials["attempt"].tolist() == [1, 2, 1, 2]
     assert not trials["trusted"].any()
     said = r"other processes used \d\.\d\d cores \(threshold 0\.30\)"
     assert trials["distrust_reason"].str.match(said).all()
     assert listener.told[0].startswith("trial 1 is repeated: other processes used")
-    assert opened.run.finished() == {1, 2}
+    assert run.finished() == {1, 2}
 
 
 @pytest.mark.alone("it measures CPU time under a limit, or the CPU of a neighbour")
-def test_once_the_neighbour_is_gone_the_repeat_is_trusted(neighbour, write_study):
+def test_once_the_neighbour_is_gone_the_repeat_is_trusted(neighbour, write_study, sweep):
     """Others may be busy on this machine, so the threshold is set between them and the
     neighbours."""
 
@@ -158,8 +161,7 @@ def test_once_the_neighbour_is_gone_the_repeat_is_trusted(neighbour, write_study
 
     trust = {**NO_DOUBTS, "max_foreign_cpu": 0.3, "max_attempts": 20}
     pause = {"argv": ["sleep", "{pause}"], "factors": {"pause": [0.3]}, "replicates": 1}
-    opened = open_run(str(write_study(**pause, trust=trust)))
-    trials = run_sweep(opened.plan, opened.run, Ending()).trials()
+    trials = sweep(write_study(**pause, trust=trust), told=Ending()).trials()
     if not trials["trusted"].iloc[-1]:
         pytest.skip(f"{BUSY}twenty attempts in a row were disturbed")
     assert not trials["trusted"].iloc[0]
@@ -180,15 +182,14 @@ def test_after_three_failures_in_a_row_the_sweep_stops_and_keeps_them(write_stud
     assert (opened.run.folder / "trials.parquet").exists()
 
 
-def test_progress_counts_trials_and_knows_the_time_left(write_study):
-    opened = open_run(str(write_study(replicates=3)))
+def test_progress_counts_trials_and_knows_the_time_left(write_study, sweep):
     listener = Listener()
-    run_sweep(opened.plan, opened.run, listener)
+    run = sweep(write_study(replicates=3), told=listener)
     assert [done for done, *_ in listener.shown] == list(range(6))
     assert {total for _, total, *_ in listener.shown} == {6}
     assert listener.shown[0][3] is None
     assert all(left > 0 for *_, left in listener.shown[1:])
-    assert listener.told == [f"6 of 6 trials measured, recorded in {opened.run.folder}"]
+    assert listener.told == [f"6 of 6 trials measured, recorded in {run.folder}"]
 
 
 def test_a_finished_run_is_not_measured_again_but_its_tables_are_put_back(write_study, sweep):
