@@ -10,8 +10,8 @@ import deadzone as package
 ROOT = Path(package.__file__).parents[2]
 
 CLAIMS = [
-    {"says": "a sixteenth of the pause halves the time",
-     "better": {"at": {"pause": 0.1}, "than": {"pause": 1.6}, "by_at_least": 2}},
+    {"says": "an eighth of the pause halves the time",
+     "better": {"at": {"pause": 0.1}, "than": {"pause": 0.8}, "by_at_least": 2}},
     {"says": {"en": "short", "ko": "짧다"}, "holds": {"wall_s": {"at_most": 0.6}},
      "at": {"pause": 0.1}},
 ]  # fmt: skip
@@ -26,7 +26,7 @@ def study(home, write_study):
     def write(**more):
         return write_study(
             **{"workload": {"kind": "command", "argv": ["sleep", "{pause}"]}, **more},
-            factors={"pause": [0.1, 0.2, 1.6]},
+            factors={"pause": [0.1, 0.2, 0.8]},
             design={"replicates": 4, "warmup": 0},
             trust={**NO_DOUBTS, "max_attempts": 1},
         )
@@ -37,7 +37,7 @@ def study(home, write_study):
 def test_what_was_promised_before_a_run_is_judged_by_it(study, deadzone):
     study(claims=CLAIMS)
     kept = deadzone("sweep", "probe", "--fail-on", "not-supported", "--json")
-    assert kept.code == 0 and "supported: a sixteenth of the pause halves the time" in kept.err
+    assert kept.code == 0 and "supported: an eighth of the pause halves the time" in kept.err
     assert [one["verdict"] for one in json.loads(kept.out)["claims"]] == ["supported", "supported"]
     broken = deadzone("sweep", "probe", "--fail-on", "contradicted", "--claim", "pause 0.2 is best")
     assert broken.code == 8 and "contradicted: pause 0.2 is best" in broken.err
@@ -48,7 +48,7 @@ def test_a_claim_that_comes_after_the_run_says_so(study, deadzone):
     assert deadzone("sweep", "probe").code == 0
     assert "use `--add`" in deadzone("claims", "probe/latest").err
     added = deadzone(
-        "claims", "probe/latest", "--add", "pause 0.1 at least 2x faster than pause 1.6"
+        "claims", "probe/latest", "--add", "pause 0.1 at least 2x faster than pause 0.8"
     )
     assert added.code == 0 and "Claimed after the run was measured" in added.out
     (again,) = json.loads(deadzone("claims", "probe/latest", "--json").out)["claims"]
@@ -67,7 +67,7 @@ def test_a_broken_promise_is_named_beside_the_recommendation(study, deadzone, mo
         {"says": "0.1 is short", "holds": {"wall_s": {"at_most": 0.6}}, "at": {"pause": 0.1}}
     ]
     study(claims=promise, workload=BREAKABLE)
-    much = "pause 0.1 at least 50x faster than pause 1.6"
+    much = "pause 0.1 at least 50x faster than pause 0.8"
     assert deadzone("sweep", "probe", "--claim", much).code == 0
     rested = deadzone("recommend", "probe/latest", "--json")
     assert [one["verdict"] for one in json.loads(rested.out)["fallen_claims"]] == ["contradicted"]
@@ -88,12 +88,12 @@ def test_six_claims_guard_a_study_that_is_run_twice_and_broken_in_between(
         shutil.copy(path, home / "notebooks")
     promises = [
         {"name": "quarter",
-         "better": {"at": {"pause": 0.1}, "than": {"pause": 1.6}, "by_at_least": 2}},
+         "better": {"at": {"pause": 0.1}, "than": {"pause": 0.8}, "by_at_least": 2}},
         {"name": "best", "best": {"pause": 0.1}},
         {"name": "short", "holds": {"wall_s": {"at_most": 0.6}}, "at": {"pause": 0.1}},
-        {"name": "no-worse", "not_worse": {"by_at_most": 0.05}, "from": 1.6, "to": 0.2},
+        {"name": "no-worse", "not_worse": {"by_at_most": 0.05}, "from": 0.8, "to": 0.2},
         {"name": "half",
-         "better": {"at": {"pause": 0.2}, "than": {"pause": 1.6}, "by_at_least": 2}},
+         "better": {"at": {"pause": 0.2}, "than": {"pause": 0.8}, "by_at_least": 2}},
         {"name": "outside", "cannot_be_judged": "nobody counted packets"},
     ]  # fmt: skip
     study(claims=promises, workload=BREAKABLE)
@@ -111,7 +111,7 @@ def test_six_claims_guard_a_study_that_is_run_twice_and_broken_in_between(
         "half": "supported", "outside": "not_measured",
     }  # fmt: skip
     monkeypatch.setenv("BROKEN", "1")
-    code, second, told = judged("run", "-p", "further", '["wall_s at most 0.3 s at pause 1.6"]')
+    code, second, told = judged("run", "-p", "further", '["wall_s at most 0.3 s at pause 0.8"]')
     assert code == 8
     contradicted = {name for name, one in second.items() if one["verdict"] == "contradicted"}
     assert contradicted == {"quarter", "best", "short"}
