@@ -70,7 +70,7 @@ def command(
             click.echo(json.dumps({**analysis.recommendation, "findings": findings}))
         way_out = "" if analysis.is_unconfirmed else " `--anyway` gives a setting all the same."
         raise FindingError(f"{run_folder.run_id}: {analysis.recommendation['reason']}{way_out}")
-    for finding in analysis.further():
+    for finding in analysis.findings if as_json else analysis.further():
         click.echo(f"deadzone: {finding}", err=True)
     if advice is not None and advice.state == "no_setting" and not as_manifest:
         click.echo(

@@ -37,6 +37,12 @@ def at_the_best(**columns):
     return table
 
 
+def half_at_the_best(status):
+    """A table in which every other trial ends badly where n is 6 or 8."""
+    table = at_the_best(status=status)
+    return table.assign(status=table["status"].where(table["trial"] % 2 == 0, "ok"))
+
+
 def plain_table():
     """Without the columns of a sweep."""
     return sound_trials(1)[["trial", "n", "wall_s"]]
@@ -110,8 +116,8 @@ PLANTED = {
         plain_table().assign(iterations=lambda t: np.where(t["n"] >= 6, 1000, 100)), "stops"
     ),
     "not_the_program": Planted(asleep(), "doubts"),
-    "failures_by_level": Planted(at_the_best(status="failed"), "doubts"),
-    "timeouts_by_level": Planted(at_the_best(status="timeout"), "doubts"),
+    "failures_by_level": Planted(half_at_the_best("failed"), "doubts"),
+    "timeouts_by_level": Planted(half_at_the_best("timeout"), "doubts"),
     "errors_by_level": Planted(
         plain_table().assign(requests=1000, errors=lambda t: np.where(t["n"] >= 6, 300, 0)),
         "doubts",

@@ -46,7 +46,8 @@ ALLOWED = 0.05
 )
 def failures_by_level(seen: Experiment) -> Iterator[Finding]:
     """More trials fail at some levels than allowed: one in twenty. Those that end well there may be
-    the lucky or the light ones, so that these levels are not recommended.
+    the lucky or the light ones, so that these levels are not recommended. Where none ends well they
+    are left out, and the setting is no less sure.
 
     Binomial tests of more than ALLOWED for each level and for all levels from one on, up and down.
     Their smallest p is a scan statistic (Naus 1965, Journal of the American Statistical Association
@@ -83,10 +84,12 @@ def _beyond(seen: Experiment, key: str, kinds: tuple[str, ...]) -> Iterator[Find
     worst = failed > ALLOWED * sizes
     rows = table[worst[place]]
     p = scan(failed, sizes) if bad.any() else 1.0
+    # levels at which nothing ends well have no survivors who would flatter them: the setting stands
+    none_ended = failed[worst].sum() == len(rows)
     yield seen.found(
         key, p, table[bad], weight=bool(bad.any()), levels=seen.at(rows),
-        severity="stops" if worst.all() else None,
-        how="all" if failed[worst].sum() == len(rows) else "",
+        severity="stops" if worst.all() else "notes" if none_ended else None,
+        how="all" if none_ended else "",
         failed=int(failed[worst].sum()), trials=len(rows),
     )  # fmt: skip
 
