@@ -4,6 +4,8 @@ import gzip
 import io
 import json
 import re
+import shlex
+import subprocess
 import sys
 import time
 
@@ -12,6 +14,8 @@ import pytest
 
 from deadzone.errors import FormatError, TableError
 from deadzone.store.tables import appended, read_table, write_table
+from deadzone.study.direction import direction_of
+from deadzone.study.response_cells import said_of, unit_in
 from deadzone.verbs.tables import read_table as verb
 from store.imports.samples import imported, sample
 
@@ -56,9 +60,87 @@ def test_a_level_that_reads_as_no_number_is_a_word(level, tmp_path, deadzone):
     assert level in [one["setting"] for one in json.loads(said.out)["settings"]]
 
 
+RASPBERRY = "| n | ms |\n| -- | -- |\n| 1 | 53 |\n| 2 | 32 |\n"
+
+
+def test_of_several_drawn_tables_one_is_taken_as_it_is_told(tmp_path):
+    """Two machines under two headings: rows of both would be a mixture."""
+    path = tmp_path / "t.md"
+    path.write_text(f"# One\n\nof a b | c\n\n{RASPBERRY}\n# Other\n{RASPBERRY.replace('53', '23')}")
+    with pytest.raises(TableError) as refused:
+        read_table(path)
+    first, second = re.findall(r"`(.*?) > table.csv`", str(refused.value))
+    assert (first, second) == (f"sed -n 5,8p {path}", f"sed -n 11,14p {path}")
+    taken = tmp_path / "table.csv"
+    taken.write_bytes(subprocess.run(shlex.split(second), capture_output=True, check=True).stdout)
+    assert read_table(taken)["ms"].tolist() == [23, 32]
+
+
+def test_rows_without_the_first_bar_of_their_head_line_are_not_read_shifted(tmp_path):
+    path = tmp_path / "t.md"
+    path.write_text(
+        "# SSD\n\n| test | size | MB |\n|---|---|---|---|---|\nread | 4 | 9\nwrite | 8 | 7\n"
+    )
+    with pytest.raises(TableError) as refused:
+        read_table(path)
+    mend = re.search(r"`(.*?) > table.csv`", str(refused.value))
+    taken = tmp_path / "table.csv"
+    taken.write_bytes(subprocess.run(shlex.split(mend[1]), capture_output=True, check=True).stdout)
+    table = read_table(taken)
+    assert (table["size"].tolist(), table["MB"].tolist()) == ([4, 8], [9, 7])
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [("t.md", "| n | t/s |\n|--:|--:|\n| 1 | 9.5 |\n| n | t/s |\n| 2 | 18.1 |\n"),
+     ("t.csv", "n,t/s\n1,9.5\nn,t/s\n2,18.1\n")],
+)  # fmt: skip
+def test_a_head_line_that_stands_again_is_no_row(tmp_path, name, text):
+    (tmp_path / name).write_text(text)
+    table = read_table(tmp_path / name)
+    assert (table["n"].tolist(), table["t/s"].tolist()) == ([1, 2], [9.5, 18.1])
+
+
+@pytest.mark.parametrize(
+    ("text", "column", "cells"),
+    [("Config        p50      Made\nNo Pool       22-28ms  100\nPool size=1   8-9ms    1\n",
+      "p50", ["22-28ms", "8-9ms"]),
+     ("n  tps lat\n1  100 200\n2  190 210\n", "lat", [200, 210]),
+     ("Benchmark  Cnt      Score      Error  Units\na.b         10  80853,876 ± 6291,685  ops/s\n"
+      "a.c         10  25100,214 ±  799,070  ops/s\n", "Score", [80853.876, 25100.214])],
+)  # fmt: skip
+def test_blanks_part_a_text_where_most_columns_are_numbers(tmp_path, text, column, cells):
+    (tmp_path / "t.txt").write_text(text)
+    assert read_table(tmp_path / "t.txt")[column].tolist() == cells
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "n,rate,wall\n,req/s,ms\n1,10,90\n2,19,48\n",
+        "n  rate   wall\n-  [req/s] [ms]\n1  10  90\n2  19  48\n",
+    ],
+)
+def test_a_line_of_units_below_the_head_line_is_read_as_units(tmp_path, text):
+    (tmp_path / "t.txt").write_text(text)
+    table = read_table(tmp_path / "t.txt")
+    assert table["wall"].tolist() == [90, 48] and unit_in(table, "wall") == "ms"
+    assert direction_of("rate", unit_in_cells=unit_in(table, "rate")).goal == "max"
+    assert "holds units: req/s, ms." in str(said_of(table, "wall")[0])
+
+
+def test_a_column_of_units_says_the_unit():
+    table = pd.DataFrame({"score": [1.5, 2.5], "Units": ["ops/s", "ops/s"]})
+    assert unit_in(table, "score") == "ops/s"
+    assert unit_in(table.assign(Units=["ops/s", "B/op"]), "score") == ""
+
+
 @pytest.mark.parametrize(
     ("name", "content", "words"),
-    [("t.json", '{"results": [{"command": "a", "times": [1.5]}]}', "`deadzone import hyperfine"),
+    [("t.txt", "Run on (96 X 2000 MHz)\n-----\nBenchmark   Time   CPU Iterations\n-----\n"
+      "BM/threads:1   626 ns   626 ns 1115\nBM/threads:2   838 ns   631 ns 887\n",
+      "run it again with `--benchmark_out=FILE --benchmark_out_format=json`."),
+     ("t.json", '{"results": [{"command": "a", "times": [1.5]}]}', "`deadzone import hyperfine"),
      ("t.txt", "Running 1s test @ u\n  9 requests in 1s, 1MB read\nRequests/sec: 9\n",
       "`deadzone import wrk"),
      ("t.json", '{"rows": [{"n": 1}, {"n": 2}], "by": "me"}', "looks like rows: `jq .rows"),

@@ -23,7 +23,7 @@ def test_less_of_a_time_or_of_anything_per_thing_is_better(name):
     "achieved_rate", "speed_x", "tokens_per_joule", "req/s per core", "Memory bandwidth (MB/s)",
     "avg_ts", "throughput_p95", "Success %", "cache hit %", "tok/J", "NOPM", "ops/kWh", "MB/J",
     "처리량", "평균 처리량", "Durchsatz", "parallel efficiency", "S t/s", "S_PP t/s",
-    "RPS</br>Single",
+    "RPS</br>Single", "/s", "/sec",
 ])  # fmt: skip
 def test_more_per_time_is_better(name):
     assert known_goal(name) == "max"

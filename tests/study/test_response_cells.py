@@ -22,10 +22,10 @@ from deadzone.study.scales import level_name
      (["56111K", "60000K"], [56111000, 60000000], "k is 1,000"),
      (["950", "1.2k", "1.1M"], [950, 1200, 1.1e6], "M, k in the cells"),
      (["1,234 s", "7 s"], [1234, 7], None),
-     (["1 ± 0.2", "2+-3%"], [1, 2], "The spread behind ± in 'y' is taken for the noise"),
+     (["1 ± 0.2", "2+-3%"], [1, 2], "The spread behind ± in 'y', or half of a range"),
      (["57.90s", "102 s (cold)"], [57.9, 102], "Remarks behind numbers in 'y' are left out."),
      (["43632.7 (1.56x)", "27913 (1.0x)"], [43632.7, 27913], "Remarks behind numbers"),
-     (["1 (± 0.2)", "2 (+-3%)"], [1, 2], "The spread behind ± in 'y' is taken for the noise"),
+     (["1 (± 0.2)", "2 (+-3%)"], [1, 2], "The spread behind ± in 'y', or half of a range"),
      (["1h02m", "42m10s", "42m"], [3720, 2530, 2520], "(m, s), all are converted to s."),
      (["~90 secs", "35 secs"], [90, 35], "rounded by hand"), (["45 %", "7%"], [45, 7], None),
      (["500 ms", "2 s", "1min"], [0.5, 2, 60], "several units (min, ms, s), all are converted"),
@@ -34,7 +34,10 @@ from deadzone.study.scales import level_name
      (["900 ops/s", "1.2 Kops/s"], [900, 1200], "converted to ops/s"),
      (["2 673", "10 311 k"], [2673, 10311000], "k is 1,000"), (["1.8×", "3x"], [1.8, 3], None),
      (["3,939", "~3,900*"], [3939, 3900], "Remarks behind numbers in 'y' are left out."),
-     (["$0.02", "$1.5"], [0.02, 1.5], None),
+     (["$0.02", "$1.5"], [0.02, 1.5], None), (["4.5:1", "1:1"], [4.5, 1], None),
+     (["22-28ms", "500–600 ms"], [25, 550], "of a range the middle counts"),
+     (["~10 min", "~1-1.5 min"], [10, 1.25], "or half of a range, is taken for the noise"),
+     (["440 /sec", "1,229 /sec"], [440, 1229], None), (["1e-3", "2e-3"], [0.001, 0.002], None),
      (["4 s", "n/a", "-", ""], [4, np.nan, np.nan, np.nan], None)],
 )  # fmt: skip
 def test_cells_become_numbers_of_one_unit(cells, numbers, said):
@@ -65,7 +68,9 @@ def test_a_frame_and_the_command_read_them_alike(fit_of):
 @pytest.mark.parametrize(
     ("cells", "words"),
     [(["4 s", "fast"], "1 value is no number in 'y', the first is 'fast' in data row 2"),
-     (["1/s", "4"], "leave it out: `sed 2d FILE > table.csv`"),
+     (["4 s", "185 µs / 190 µs"], "give several a row each"),
+     (["4 s", "600-500 s"], "the first is '600-500 s'"),
+     (["4 s", "2024-10-03"], "the first is '2024-10-03'"),
      (["4 s", "3 MB"], "2 values are not numbers in 'y', the first is '4 s' in data row 1")],
 )  # fmt: skip
 def test_a_cell_that_cannot_be_read_is_refused_with_its_row(cells, words):

@@ -1,11 +1,13 @@
-"""What of a table is no column and no trial: cells that are lists, and rows that sum up others."""
+"""What of a table is no column and no trial: cells that are lists, a row of units below the head
+line, and rows that sum up others."""
 
 import pandas as pd
 
 from deadzone.language.messages import _
 from deadzone.store.table import IDENTITY
-from deadzone.study.quantity import level_amount
-from deadzone.study.response_cells import LEFT_OUT
+from deadzone.study.direction import kind_of
+from deadzone.study.quantity import SECONDS, UNITS, level_amount
+from deadzone.study.response_cells import LEFT_OUT, UNITS_OF, is_amount
 from deadzone.study.scales import level_name
 
 STATISTICS = {
@@ -13,6 +15,9 @@ STATISTICS = {
     "합계", "평균", "중앙값", "표준편차",
 }  # fmt: skip
 """Words that sum up other rows."""
+
+WRITTEN = UNITS.keys() | SECONDS.keys() | {"%"}
+"""Units that are no names too."""
 
 REPEATED = {
     "min": {"min", "minimum", "최소"},
@@ -28,8 +33,8 @@ FEWEST_NUMBERS = 3
 
 
 def entered(table: pd.DataFrame) -> pd.DataFrame:
-    """The table without columns whose cells are no scalars, and without rows that sum up others;
-    both are said by name in `table.attrs[LEFT_OUT]`."""
+    """The table without columns whose cells are no scalars, and without rows that are units or sum
+    up others; all are said by name in `table.attrs[LEFT_OUT]`."""
     texts = texts_of(table)
     nested = [name for name in texts if not table[name].map(pd.api.types.is_scalar).all()]
     kept, said = table.drop(columns=nested), []
@@ -37,6 +42,11 @@ def entered(table: pd.DataFrame) -> pd.DataFrame:
         said.append(
             _("Columns of lists are left out: {names}.", names=", ".join(map(repr, nested)))
         )
+    if units := _units_below(kept):
+        said.append(
+            _("The line below the head line holds units: {units}.", units=", ".join(units.values()))
+        )
+        kept = kept[1:].reset_index(drop=True).apply(as_numbers)
     for name in kept.columns.intersection(texts):
         names = kept[name].map(level_name)
         is_sum = _sums_up(kept, names)
@@ -51,8 +61,19 @@ def entered(table: pd.DataFrame) -> pd.DataFrame:
             kept = kept[~is_sum].reset_index(drop=True)
             kept[name] = as_numbers(kept[name])
     if said:
-        kept.attrs = {**table.attrs, LEFT_OUT: tuple(said)}
+        kept.attrs = {**table.attrs, LEFT_OUT: tuple(said), UNITS_OF: units}
     return kept
+
+
+def _units_below(table: pd.DataFrame) -> dict[str, str]:
+    """The units in the line below the head line, by column; empty where it holds anything else."""
+    first = ((str(name), *map(level_name, cells)) for name, cells in table.head(1).items())
+    units = {
+        name: unit for name, *cells in first for cell in cells if (unit := cell.strip("()[]-"))
+    }
+    are_units = all(unit in WRITTEN or ("/" in unit and kind_of(unit)) for unit in units.values())
+    are_numbers = len(table) > 1 and all(table[name][1:].map(is_amount).all() for name in units)
+    return units if are_units and are_numbers else {}
 
 
 def texts_of(table: pd.DataFrame) -> list[str]:

@@ -92,9 +92,10 @@ def read_table(path: Path) -> pd.DataFrame:
     is_missing = path.suffix and not path.exists()
     if not (is_table(path) or is_missing or is_drawn(path)):
         hint = _recognised(path) if path.suffix else f" If it is a run: `deadzone report {path}`."
-        if not hint and is_in_columns(path, above=1):
+        is_read = not hint and is_in_columns(path)
+        if not (hint or is_read) and is_in_columns(path, above=1):
             raise TableError(f"{path}: its first line is a title. {_leave_out(path)}")
-        if hint or not is_in_columns(path):
+        if not is_read:
             kinds = f"{' or '.join(READABLE)}, or a text in columns"
             raise TableError(f"{path}: a table is a file ending in {kinds}.{hint}")
     if not path.is_file():
@@ -249,10 +250,12 @@ def _read_csv(path: Path) -> pd.DataFrame:
         if (not str(name).strip() or str(name).startswith("Unnamed: ")) and values.isna().all()
     ]
     table = table.drop(columns=unnamed)
-    for name in texts_of(table):
-        plain = table[name].replace([EMPHASIS, BLANKS], [r"\2", ""], regex=True)
-        if not plain.equals(table[name]):
-            table[name] = as_numbers(plain)
+    texts = texts_of(table)
+    plain = table[texts].replace([EMPHASIS, BLANKS], [r"\2", ""], regex=True)
+    if len(texts) == len(table.columns):  # a head line that stands again, as of files laid together
+        plain = plain[plain.ne(plain.columns.str.strip()).any(axis=1)].reset_index(drop=True)
+    if not plain.equals(table[texts]):
+        table = table.loc[plain.index].assign(**plain.apply(as_numbers))
     first, *others = map(str.strip, map(str, table.columns))
     names = [EMPHASIS.sub(r"\2", name) for name in (HASH.sub("", first), *others)]
     return table.set_axis([first, *names[1:]] if names[0] in names[1:] else names, axis=1)

@@ -6,6 +6,7 @@ import codecs
 import csv
 import gzip
 import re
+import shlex
 from collections.abc import Collection
 from pathlib import Path
 from typing import Any
@@ -17,8 +18,12 @@ TEXTS = (".txt", ".dat", ".out", ".log")
 
 SEPARATORS = ",;\t|"
 
-BLANKS = (r"\s+", r"\s{2,}")
-"""Between cells, of which those of `Score error` have one inside."""
+BLANKS = (r"\s+", r"\s{2,}", r"[\s±]+")
+"""Between cells, of which those of `Score error` have one inside, and a column of errors a mark
+before it."""
+
+MOST_TOLD = 3
+"""Tables of a file of which it is told how to take each."""
 
 LOOKED_AT = 65536
 """Bytes of a file by which its form is known."""
@@ -37,7 +42,9 @@ def form_of(path: Path) -> tuple[dict[str, Any], int]:
     text, encoding, is_cut = _head(path)
     every = text.splitlines()
     rules = _rules(every)
-    skipped = sorted({*range(_remarks(every)), *rules, *_around(every, rules)})
+    block = _the_block(every, rules, path)
+    around = {*range(len(every))} - {*block}
+    skipped = sorted({*range(_remarks(every)), *rules, *around})
     how = {"encoding": encoding, "skipinitialspace": True, "skiprows": skipped}
     lines = _read_of(every, skipped)
     if is_cut and len(lines) > 1:
@@ -48,7 +55,7 @@ def form_of(path: Path) -> tuple[dict[str, Any], int]:
     cells = [cell.strip() for line in lines[1:] for cell in _cells(line, separator)]
     comma = separator != "," and any(DECIMAL_COMMA.fullmatch(cell) for cell in cells)
     columns = len(_cells(lines[0], separator)) if lines else 0
-    engine = "python" if separator == BLANKS[-1] else "c"
+    engine = "python" if separator in BLANKS[1:] else "c"
     return {**how, "sep": separator, "engine": engine, "decimal": "," if comma else "."}, columns
 
 
@@ -87,12 +94,13 @@ def _lines_of_text(path: Path) -> list[str]:
 def is_drawn(path: Path) -> bool:
     """Whether a text of another ending holds a table that is drawn with bars and rules."""
     lines = _lines_of_text(path)
-    return bool(_block(lines, _rules(lines)))
+    return bool(_blocks(lines, _rules(lines)))
 
 
 def is_in_columns(path: Path, above: int = 0) -> bool:
     """Whether a text of another ending has as many cells in each line, of which the first has no
-    number and the others have one in some column. above: lines of a title."""
+    number and the others have one in some column, but for a line of units. above: lines of a
+    title."""
     lines = _lines_of_text(path)
     skipped = {*range(_remarks(lines)), *_rules(lines)}
     rows = _read_of(lines, skipped)[above:ROWS_LOOKED_AT]
@@ -100,6 +108,7 @@ def is_in_columns(path: Path, above: int = 0) -> bool:
     cells = ([cell.strip() for cell in _cells(row, separator)] for row in rows)
     head, *trials = [[*map(read_quantity, row)] for row in cells] or [[]]
     is_even = {len(head)} == {*map(len, trials)} and len(head) > 1
+    trials = trials[1:] if trials and not any(trials[0]) else trials  # units
     return is_even and not any(head) and any(map(all, zip(*trials, strict=True)))
 
 
@@ -107,25 +116,29 @@ def _rules(lines: list[str]) -> set[int]:
     return {i for i, line in enumerate(lines) if RULE.fullmatch(line)}
 
 
-def _block(lines: list[str], rules: set[int]) -> range:
-    """The lines of the first table that is drawn with bars and rules; none where there is none."""
-    drawn = [i in rules or "|" in line for i, line in enumerate(lines)]
-    first = stop = min(rules, default=0)
-    while first and drawn[first - 1]:
-        first -= 1
-    while stop < len(lines) and drawn[stop]:
-        stop += 1
-    n = sum("|" in line for line in lines[first:stop])
-    return range(first, stop) if rules and n > 2 else range(0)
+def _blocks(lines: list[str], rules: set[int]) -> list[range]:
+    """The lines of each table that is drawn with bars and rules."""
+    runs: list[range] = []
+    for i in (i for i, line in enumerate(lines) if i in rules or "|" in line):
+        first = runs.pop().start if runs and runs[-1].stop == i else i
+        runs.append(range(first, i + 1))
+    drawn = (run for run in runs if rules & {*run})
+    return [run for run in drawn if sum("|" in lines[i] for i in run) > 2]
 
 
-def _around(lines: list[str], rules: set[int]) -> list[int]:
-    """The lines before and after a drawn table, such as a title; where another one follows, those
-    before."""
-    block = _block(lines, rules)
-    another = any("|" in line for line in lines[block.stop :])
-    behind = [] if another else range(block.stop, len(lines))
-    return [*range(block.start), *behind] if block else []
+def _the_block(lines: list[str], rules: set[int], path: Path) -> range:
+    """The lines of the table that is drawn with bars and rules; every line where none is. Raises
+    ValueError where there are several, or where its rows do not begin as its head line does."""
+    blocks = _blocks(lines, rules)
+    name = f"{shlex.quote(str(path))} > table.csv"
+    if len(blocks) > 1:
+        takes = [f"`sed -n {run[0] + 1},{run[-1] + 1}p {name}`" for run in blocks[:MOST_TOLD]]
+        raise ValueError(f"it holds {len(blocks)} tables. Take one of them: {' or '.join(takes)}")
+    block = blocks[0] if blocks else range(len(lines))
+    if blocks and len({lines[i].lstrip().startswith("|") for i in block if i not in rules}) > 1:
+        puts = f"{block[0] + 1},{block[-1] + 1}s/^[^|]/|&/"
+        raise ValueError(f"some rows begin with a bar and others do not: `sed '{puts}' {name}`")
+    return block
 
 
 def _remarks(lines: list[str]) -> int:
@@ -137,7 +150,7 @@ def _remarks(lines: list[str]) -> int:
 
 def _separator(lines: list[str]) -> str:
     """The mark that gives every line as many cells as the first, most of them; else the blanks that
-    do, or a comma."""
+    do, with the most columns of numbers and then the fewest cells, or a comma."""
     widths = {
         mark: len(_cells(lines[0], mark)) if lines else 0
         for mark in SEPARATORS
@@ -147,11 +160,17 @@ def _separator(lines: list[str]) -> str:
     if widths.get(best, 0) > 1:
         return best
     in_first = [mark for mark in SEPARATORS if lines and mark in lines[0]]
-    for blanks in () if in_first else BLANKS:
-        counts = {len(_cells(line, blanks)) for line in lines}
-        if len(counts) == 1 and counts != {1}:
-            return blanks
-    return in_first[0] if in_first else ","
+    even = {}
+    for blanks in BLANKS if lines and not in_first else ():
+        rows = [_cells(line, blanks) for line in lines]
+        if len(rows[0]) > 1 and len({*map(len, rows)}) == 1:
+            even[blanks] = _n_numbers(rows), -len(rows[0])  # `Pool size=1` is one cell
+    return max(even, key=lambda blanks: even[blanks], default=(in_first or ",")[0])
+
+
+def _n_numbers(rows: list[list[str]]) -> int:
+    """How many columns hold numbers alone, below the head line."""
+    return sum(all(map(read_quantity, column[1:])) for column in zip(*rows, strict=True))
 
 
 def _cells(line: str, mark: str) -> list[str]:

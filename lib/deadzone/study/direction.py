@@ -154,7 +154,7 @@ def kind_of(text: str) -> Kind:
     if words & WRONG:
         return "wrong"
     own = _of_words(named or below)
-    if not named or not below:
+    if not below or (not named and below[0] not in TIME_UNITS):
         return own
     if below[0] in TIME_UNITS | {"min", "mins", "h", "day"}:
         if _of_words(named[-1:]) == "time":  # `Time/ms` is one in ms

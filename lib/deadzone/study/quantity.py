@@ -68,7 +68,8 @@ IN_THOUSANDS = r"\d{1,3}(?:(?:,\d{3})+|(?:[ '\u00a0\u202f]\d{3})+)"
 """Whole numbers with a mark between their thousands."""
 
 NUMBER = rf"[-+]?(?:{IN_THOUSANDS}(?:[.,]\d+)?|\d+[.,]\d+|\d+\.?|\.\d+)(?:[eE][-+]?\d+)?"
-WITH_UNIT = re.compile(rf"([$€£]?)\s*({NUMBER})\s*([A-Za-zµμ%×]+(?:/[A-Za-z]+)?)?")
+WITH_UNIT = re.compile(rf"([$€£]?)\s*({NUMBER})\s*(:\s*1\b|[A-Za-zµμ%×]*(?:/[A-Za-z]+)?)")
+RANGE = re.compile(rf"({NUMBER})\s*([A-Za-zµμ%/]*)\s*[-–—]\s*~?({NUMBER}\D*)")
 SPREAD = re.compile(rf"\s*\(?\s*(?:±|\+/?-)\s*({NUMBER})\s*(%|[A-Za-zµμ/]*)\s*\)?")
 
 FOOTNOTES = "*†‡§¶‖"
@@ -94,9 +95,10 @@ RATE = re.compile(r"(.+?)\s+(?:in|per)\s+(\d{1,9}(?:\.\d{1,9})?)\s*([a-z]+)")
 
 @dataclass(frozen=True)
 class Quantity:
-    """A number with the unit that it is written with. is_rounded: written with `~`. spread:
-    what stands behind `±`, as a share of the value; None without. remark: words in brackets or
-    the mark of a footnote behind it, `102% (superlinear)`, or the name before it, `QD=8`."""
+    """A number with the unit that it is written with. is_rounded: written with `~`, or as a
+    range. spread: what stands behind `±`, or half of the range, as a share; None without. remark:
+    words in brackets or the mark of a footnote behind it, `102% (superlinear)`, or the name before
+    it, `QD=8`."""
 
     value: float
     unit: str = ""
@@ -119,13 +121,24 @@ def read_quantity(text: str) -> Quantity | None:
         return None
     spread, behind = None, exact[amount.end() :]
     if behind and not (spread := SPREAD.fullmatch(behind)):
-        return None
+        return _middle(exact)
     currency, number, unit = amount.groups(default="")
     value, share = float(plain(number)), None
     if spread:
         unit = unit or spread[2].removeprefix("%")
         share = float(plain(spread[1])) / (100 if spread[2] == "%" else abs(value) or 1.0)
-    return Quantity(value, unit.replace("×", "x") or currency, exact != text, share)
+    unit = "x" if unit.startswith(":") else unit.replace("×", "x")
+    return Quantity(value, unit or currency, exact != text, share)
+
+
+def _middle(text: str) -> Quantity | None:
+    """The middle of a range, 22-28ms, with half of it as the spread; None for any other text."""
+    ends = RANGE.fullmatch(text)
+    low, high = (read_quantity(ends[1]), read_quantity(ends[3])) if ends else (None, None)
+    if not (ends and low and high) or ends[2] not in ("", high.unit) or low.value >= high.value:
+        return None
+    middle = (low.value + high.value) / 2
+    return Quantity(middle, high.unit, True, (high.value - middle) / (abs(middle) or 1.0))
 
 
 def level_amount(text: str) -> Quantity | None:

@@ -28,8 +28,11 @@ READ_AS = "deadzone_cells"
 SPREADS = "deadzone_spreads"
 """Of a frame's attributes: by column, the typical spread in its cells, a share."""
 
-UNITS = "deadzone_units"
+UNITS_OF = "deadzone_units"
 """Of a frame's attributes: by column, the unit of its cells once they are numbers."""
+
+UNIT_NAMES = ("unit", "units")
+"""Names of a column that holds the unit of a response."""
 
 LEFT_OUT = "deadzone_left_out"
 """Of a frame's attributes: what was said when columns and rows of it were left out."""
@@ -75,7 +78,7 @@ def with_numbers(frame: pd.DataFrame, response: str) -> pd.DataFrame:
     if status.notna().any():
         changed["status"] = status.where(status.notna(), frame.get("status", "ok"))
     changed.attrs = {**frame.attrs, READ_AS: {response: tuple(_said(response, read, status, unit))}}
-    changed.attrs[UNITS] = {response: unit}
+    changed.attrs[UNITS_OF] = {response: unit}
     if spreads := [own.spread for own in read.values() if own.spread]:
         changed.attrs[SPREADS] = {response: median(spreads)}
     return changed
@@ -87,8 +90,11 @@ def spread_of(frame: pd.DataFrame, response: str) -> float | None:
 
 
 def unit_in(frame: pd.DataFrame, response: str) -> str:
-    """The unit that stood in the cells of a response; empty without one."""
-    return str(dict(frame.attrs.get(UNITS, {})).get(response, ""))
+    """The unit that stood in the cells of a response, or in a column of units; empty without one,
+    and where there are several."""
+    beside = {unit for name in frame if str(name).lower() in UNIT_NAMES for unit in frame[name]}
+    column = str(*beside) if len(beside) == 1 else ""
+    return str(dict(frame.attrs.get(UNITS_OF, {})).get(response, column))
 
 
 def said_of(frame: pd.DataFrame, response: str) -> list[Message]:
@@ -120,14 +126,17 @@ def _said(
         )
     if any(own.spread is not None for own in read.values()):
         yield _(
-            "The spread behind ± in {response} is taken for the noise of settings without an order "
-            "that were measured once, and ignored elsewhere.",
+            "The spread behind ± in {response}, or half of a range, is taken for the noise of "
+            "settings without an order that were measured once, and ignored elsewhere.",
             response=repr(response),
         )
     if any(own.remark for own in read.values()):
         yield _("Remarks behind numbers in {response} are left out.", response=repr(response))
     if any(own.is_rounded for own in read.values()):
-        yield _("Cells of {response} with ~ are rounded by hand.", response=repr(response))
+        yield _(
+            "Cells of {response} with ~ are rounded by hand; of a range the middle counts.",
+            response=repr(response),
+        )
     if n := int(status.notna().sum()):
         yield ngettext(
             "{n:count} cell of {response} is a word for a failure ({words}), and its status.",

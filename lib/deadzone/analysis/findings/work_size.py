@@ -100,7 +100,10 @@ PARALLEL = {
 
 CALLERS = {"clients", "client", "connections", "conns", "users", "vus", "concurrency"}
 
-AT_ONCE = CALLERS | {"concurrent", "n", "number", "queue", "depth", "iodepth", "qd"}
+AT_ONCE = CALLERS | {
+    "concurrent", "n", "number", "queue", "depth", "iodepth", "qd", "batch", "size", "thread",
+    "threads",
+}  # fmt: skip
 """Words of a knob of which each more asks for more at once."""
 
 OF_EACH = PARALLEL | CALLERS | {"thread", "worker", "parallelism", "parallel", "limit"}
@@ -134,8 +137,8 @@ WORK_ROLE = "work_size"
         "setting.",
         "asked_grows": "{response} grows in proportion to {knob}, as it does where {knob} is the "
         "size of the work, or each of {knob} brings its own.",
-        "asked_calls": "Each of {knob} asks for more, so {response} is least at the lowest level: "
-        "that is no setting. Fit what is done per second.",
+        "asked_calls": "As {knob} grows, more is asked for at once, so {response} is least at the "
+        "lowest level: that is no setting. Fit what is done per second.",
         "asked_name": "{knob} may be the size of the work, or of a part of it that is a setting.",
     },
     mend={
@@ -160,7 +163,9 @@ def work_size(seen: Experiment) -> Iterator[Finding]:
 def _is_given(seen: Experiment, name: str) -> bool:
     """Whether a further factor is work, a load, a machine or a test, and no choice."""
     alone = replace(seen, knob=name, by=(seen.knob,), role="", option="")
-    return bool(GIVEN & set(words_of(name))) or _how(alone) in GIVEN_BY
+    words = {*words_of(name)}
+    is_load = words <= CALLERS and bool(np.isfinite(_amounts(alone)).all())
+    return bool(GIVEN & words) or is_load or _how(alone) in GIVEN_BY
 
 
 def _how(seen: Experiment) -> str:
@@ -235,13 +240,14 @@ def _capacity(seen: Experiment) -> dict[str, Any]:
 
 
 def _waits_longer(seen: Experiment) -> bool:
-    """Whether the response is a latency, least at the first level and LONGER at the last."""
-    words = set(words_of(seen.response))
-    is_latency = words & LATENCIES or (seen.is_time and words & OF_REQUESTS)
+    """Whether the response is a latency, least at the first level and LONGER at the last; over
+    threads a mean may be one of the whole."""
+    words, is_parallel = set(words_of(seen.response)), PARALLEL & set(words_of(seen.knob))
+    is_latency = words & LATENCIES or (seen.is_time and words & OF_REQUESTS and not is_parallel)
     if seen.goal != "min" or not (is_latency or any(map(PERCENTILE.fullmatch, words))):
         return False
     value = typical(seen, seen.sound, numbers(seen.sound, seen.response))
-    return bool(value[0] <= np.nanmin(value) and value[-1] >= LONGER * value[0])
+    return bool(value[0] <= np.nanmin(value, initial=np.inf) and value[-1] >= LONGER * value[0])
 
 
 def _in_proportion(seen: Experiment, least: int = 3) -> bool:

@@ -263,15 +263,11 @@ def _numbers(column: pd.Series) -> pd.Series:
     if len(words):
         strange = words[~words.map(is_amount)]
         words = strange if len(strange) else words
-        if len(words) == 1 and words.index[0] == column.index[0]:
-            raise PhaseError(
-                f"{words.iloc[0]!r}, the first cell of {column.name!r}, is no number. If that line "
-                "holds units, leave it out: `sed 2d FILE > table.csv`."
-            )
         many = "value is no number" if len(words) == 1 else "values are not numbers"
         raise PhaseError(
             f"{len(words)} {many} in {column.name!r}, the first is {words.iloc[0]!r} in "
-            f"{_rows(words.index[:1])}. Empty cells are left out; `--response COL` names another "
+            f"{_rows(words.index[:1])}. A cell holds one number: give several a row each, and "
+            "empty a bound such as >1. Empty cells are left out; `--response COL` names another "
             "column."
         )
     infinite = column.index[np.isinf(values)]

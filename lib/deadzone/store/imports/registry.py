@@ -5,6 +5,7 @@ A program of a known format may also be read in a trial: what it printed, as res
 """
 
 import json
+import re
 import shlex
 import tempfile
 from collections.abc import Mapping
@@ -51,6 +52,13 @@ MOST_LOOKED_AT = 5_000_000
 """Bytes of a file that is tried with every reader."""
 
 
+ON_SCREEN = {
+    "google-benchmark": r"(?m)^Benchmark\s+Time\s+CPU\s+Iterations",
+    "pytest-benchmark": r"(?m)^Name \(time in ",
+}
+"""Head lines of what tools print that are read as JSON alone."""
+
+
 def format_of(path: Path) -> str:
     """The format of a result file, empty where no reader takes it."""
     for tool, reader in FORMATS.items():
@@ -67,8 +75,12 @@ def recognised(path: Path) -> str:
         return ""
     if tool := format_of(path):
         return f" It is a result of {tool}: `deadzone import {tool} {path} -o table.csv`."
+    text = path.read_text(errors="replace")
+    if tool := next((tool for tool, head in ON_SCREEN.items() if re.search(head, text)), ""):
+        write = getattr(FORMATS[tool], "write", "").split(", ")[0]
+        return f" {tool} printed it, of which JSON is read: run it again with `{write}`."
     with suppress(ValueError, RecursionError, AttributeError):
-        if rows := _rows_in(json.loads(path.read_bytes())):
+        if rows := _rows_in(json.loads(text)):
             keys = "".join(f"[{json.dumps(key)}]" for key in rows)
             place = "." + (".".join(rows) if all(map(str.isidentifier, rows)) else keys)
             asked = f"jq {shlex.quote(place)} {shlex.quote(str(path))}"
