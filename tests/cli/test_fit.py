@@ -46,6 +46,19 @@ def test_a_value_has_the_unit_of_its_cells_and_is_told_from_what_was_measured(fi
     assert "meets mean ≥ 50 kB" in fit_of(*asked, "-q", "--slo", "mean", "50").out
 
 
+@pytest.mark.parametrize(("first", "is_said"), [(500, True), (511, False)])
+def test_a_short_answer_says_where_its_value_is_the_curves(tmp_path, deadzone, first, is_said):
+    path = tmp_path / "table.csv"
+    rows = (
+        [(3, first), (9, 150), (15, 50), (19, 10)] if is_said else [(3, 511), (9, 170), (15, 102)]
+    )
+    pd.DataFrame(rows, columns=["level", "MB/s"]).to_csv(path, index=False)
+    said = " ".join(
+        deadzone("fit", path, "--knob", "level", "--response", "MB/s", "-q").out.split()
+    )
+    assert (f"by the curve, {first} MB/s is the median of its own trials." in said) == is_said
+
+
 @pytest.mark.parametrize(
     ("response", "cell", "asked", "known", "setting"),
     [("tok_s", "{}", (), ("max", "name"), 8), ("c/s real", "{} c/s", (), ("max", "name"), 8),

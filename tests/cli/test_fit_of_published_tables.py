@@ -96,6 +96,14 @@ def test_a_published_table_is_answered_as_it_stands(name, text, knob, response, 
     assert words in said.out and "stands apart" not in said.out
 
 
+def test_a_lone_slice_says_its_setting(tmp_path, deadzone):
+    path = tmp_path / "t.txt"
+    path.write_text(JMH)
+    asked = ("--knob", "(threads)", "--response", "Score", "--by", "Benchmark")
+    said = deadzone("fit", path, *asked, "-q", code=0).out
+    assert "By slice: Benchmark c.Throughput.timeThroughput / (threads) 4 (" in said
+
+
 @pytest.mark.parametrize(
     ("text", "arguments", "words"),
     [("threads,#threads,wall_s\n1,1,9\n2,2,5\n4,4,3\n", (), "Set 4 threads"),

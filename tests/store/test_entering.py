@@ -99,3 +99,8 @@ def test_levels_as_columns_are_told_how_to_become_rows(tmp_path, deadzone):
     assert "`--wide '1,2,4,8' --name KNOB --knob KNOB --response NAME`" in said.err
     wide = ("--wide", "1,2,4,8", "--name", "threads")
     assert deadzone("fit", path, *wide, "--knob", "threads", "--response", "secs").code == 0
+    path.write_text("tool,RPS n=3,Mean n=3,RPS n=8,Mean n=8,RPS n=12,Mean n=12\na,9,3,17,2,20,1\n")
+    said = deadzone("fit", path, "--knob", "n", "--response", "RPS")
+    assert "`--wide 'RPS n=3,RPS n=8,RPS n=12' --name KNOB --knob KNOB --response" in said.err
+    wide = ("--wide", "RPS n=3,RPS n=8,RPS n=12", "--name", "n")
+    assert deadzone("fit", path, *wide, "--knob", "n", "--response", "RPS").code == 0

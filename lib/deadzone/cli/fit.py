@@ -187,16 +187,12 @@ def _read(
     response = responses[0]
     is_row = table.columns[0] == knob and response in [*table[knob]]
     if is_row and column_of(table, response) not in table:
-        click.echo(f"deadzone: the columns are levels of {visible(knob)}.", err=True)
+        _say(f"the columns are levels of {knob}.")
         return turned(table, response), response
     check_no_title(table, path, (knob, response))
     if wide:
         rows = long_table(table, wide, response, name)
-        click.echo(
-            f"deadzone: {visible(wide)} of {len(table):,} rows is {visible(response)} of "
-            f"{len(rows):,} trials.",
-            err=True,
-        )
+        _say(f"{wide} of {len(table):,} rows is {response} of {len(rows):,} trials.")
         return rows, response
     levels, repeats = levels_in(table.columns), repeats_in(table)
     are_levels = levels and not ("=" in levels[-1] and repeats)  # rep=1, rep=2
@@ -207,11 +203,9 @@ def _read(
         )
     for pattern, columns in repeats.items():
         if response in columns:
-            click.echo(
-                f"deadzone: {visible(', '.join(columns))} look like repeats; --wide "
-                f"'{visible(pattern)}' with --response NAME reads them all.",
-                err=True,
-            )
+            listed = ", ".join(columns)
+            reads = f"--wide '{pattern}' with --response NAME reads them all"
+            _say(f"{listed} look like repeats; {reads}.")
         elif column_of(table, response) not in table:
             raise TableError(
                 f"The table has no column {response!r}, and {', '.join(columns)} look like repeats "
@@ -223,5 +217,10 @@ def _read(
 def _column(column: str, asked: str) -> str:
     """The column that was found, said where it is called otherwise than it was asked for."""
     if column != asked:
-        click.echo(f"deadzone: {visible(asked)} is the column {visible(column)}.", err=True)
+        _say(f"{asked} is the column {column}.")
     return column
+
+
+def _say(how: str) -> None:
+    """How the table was read."""
+    click.echo(f"deadzone: {visible(how)}", err=True)

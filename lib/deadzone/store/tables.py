@@ -9,6 +9,7 @@ import re
 import shlex
 import sys
 import tempfile
+from collections import defaultdict
 from collections.abc import Collection, Mapping
 from fnmatch import fnmatchcase
 from itertools import pairwise
@@ -171,11 +172,18 @@ def check_no_title(table: pd.DataFrame, path: Path, columns: Collection[str]) ->
 
 
 def levels_in(columns: Collection[object]) -> list[str]:
-    """Names of columns, all or all but the first, that are levels: amounts in rising order, as
-    `4` and `8` or `32 sockets` and `64 sockets`; empty where they are none."""
-    amounts = {name: one.value for name in map(str, columns) if (one := level_amount(name))}
-    rise = all(low < high for low, high in pairwise(amounts.values()))
-    return [*amounts] if rise and len(amounts) >= max(len(columns) - 1, FEWEST_LEVELS) else []
+    """Names of columns that are levels: amounts in rising order, all or all but the first, as `4`
+    and `8` or `32 sockets` and `64 sockets`, or of one name, `rps n=4` and `rps n=8`; empty where
+    they are none."""
+    amounts: dict[str, dict[str, float]] = defaultdict(dict)
+    for name in map(str, columns):
+        if one := level_amount(name):
+            amounts[name.rpartition("=")[0]][name] = one.value
+    for before, own in amounts.items():
+        least = max(0 if before else len(columns) - 1, FEWEST_LEVELS)
+        if len(own) >= least and all(low < high for low, high in pairwise(own.values())):
+            return [*own]
+    return []
 
 
 def _read_standard_input() -> pd.DataFrame:

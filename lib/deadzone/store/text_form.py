@@ -17,6 +17,7 @@ TEXTS = (".txt", ".dat", ".out", ".log")
 """Endings of texts that may hold a table."""
 
 SEPARATORS = ",;\t|"
+"""Of cells; the first counts where none fits."""
 
 BLANKS = (r"\s+", r"\s{2,}", r"[\s±]+")
 """Between cells, of which those of `Score error` have one inside, and a column of errors a mark

@@ -11,9 +11,12 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import TYPE_CHECKING, TextIO
 
+import numpy as np
+
 from deadzone.analysis.phases.decision import chosen, is_of_trials, measured_beside
 from deadzone.analysis.phases.quantities import listing
-from deadzone.language.messages import _, ngettext
+from deadzone.analysis.phases.thresholds import PRACTICAL_TOLERANCE
+from deadzone.language.messages import Message, _, ngettext
 from deadzone.visible import visible
 
 if TYPE_CHECKING:
@@ -85,7 +88,8 @@ def in_terminal(
     curves = [] if quiet or terminal is None else [curve_lines(part, terminal) for part in analysis]
     limits = [] if quiet else _limits(analysis, wide)
     answer = _answer(analysis, wide, have_settings=bool(curves))
-    return "\n".join([*chain(*curves), answer, *limits, *_first_doubts(analysis, wide)])
+    beside = [wide.paragraph(said, "  ") for said in _by_the_curve(analysis)]
+    return "\n".join([*chain(*curves), answer, *beside, *limits, *_first_doubts(analysis, wide)])
 
 
 def _answer(analysis: Analysis, wide: Terminal, have_settings: bool = False) -> str:
@@ -96,6 +100,16 @@ def _answer(analysis: Analysis, wide: Terminal, have_settings: bool = False) -> 
         return wide.paragraph(_("No phases could be fitted: {reason}", reason=analysis.problem))
     alone = have_settings and len(analysis.slices) == len(analysis.in_each_slice)
     return wide.paragraph(analysis.advice.reason if alone else analysis.verdict, "  ")
+
+
+def _by_the_curve(analysis: Analysis) -> Iterator[Message]:
+    """What the curve and its own trials say of the setting, where these differ by more than what is
+    told apart."""
+    advice = analysis.advice
+    if advice and advice.setting is not None:
+        row = advice.chosen
+        if abs(np.log(row["estimate"] / row["measured"])) > np.log1p(PRACTICAL_TOLERANCE):
+            yield measured_beside(row, advice.quantity, advice.unit)
 
 
 def _first_doubts(analysis: Analysis, wide: Terminal) -> Iterator[str]:

@@ -19,6 +19,7 @@ from jmespath.exceptions import JMESPathError
 
 from deadzone import contents
 from deadzone.errors import FormatError, did_you_mean
+from deadzone.store.text_form import SEPARATORS
 
 MOST_CHARACTERS = 100_000_000
 """Of a result that is read as a whole; a small zipped file may stand for more than memory holds."""
@@ -111,9 +112,6 @@ class JsonDocument:
     line: int
     around: tuple[str, ...]
 
-
-SEPARATORS = ",;\t|"
-"""Of the cells of a CSV; the first counts where none fits."""
 
 BEGINS = re.compile(r"^[ \t]*(?:\{|\[(?=\s*(?:[\[{\]\"]|\Z)))", re.MULTILINE)
 """A line such as `[INFO] ready` begins none."""
