@@ -132,7 +132,9 @@ def test_a_line_of_units_below_the_head_line_is_read_as_units(tmp_path, text):
 def test_a_column_of_units_says_the_unit():
     table = pd.DataFrame({"score": [1.5, 2.5], "Units": ["ops/s", "ops/s"]})
     assert unit_in(table, "score") == "ops/s"
-    assert unit_in(table.assign(Units=["ops/s", "B/op"]), "score") == ""
+    assert unit_in(table.assign(Units=["ops/s", None]), "score") == "ops/s"
+    for none in (["ops/s", "B/op"], [4, 4], [None, None]):
+        assert unit_in(table.assign(Units=none), "score") == ""
 
 
 @pytest.mark.parametrize(

@@ -31,9 +31,6 @@ SPREADS = "deadzone_spreads"
 UNITS_OF = "deadzone_units"
 """Of a frame's attributes: by column, the unit of its cells once they are numbers."""
 
-UNIT_NAMES = ("unit", "units")
-"""Names of a column that holds the unit of a response."""
-
 LEFT_OUT = "deadzone_left_out"
 """Of a frame's attributes: what was said when columns and rows of it were left out."""
 
@@ -92,7 +89,8 @@ def spread_of(frame: pd.DataFrame, response: str) -> float | None:
 def unit_in(frame: pd.DataFrame, response: str) -> str:
     """The unit that stood in the cells of a response, or in a column of units; empty without one,
     and where there are several."""
-    beside = {unit for name in frame if str(name).lower() in UNIT_NAMES for unit in frame[name]}
+    named = [name for name in frame if str(name).lower() in ("unit", "units")]
+    beside = {unit for name in named for unit in frame[name].unique() if isinstance(unit, str)}
     column = str(*beside) if len(beside) == 1 else ""
     return str(dict(frame.attrs.get(UNITS_OF, {})).get(response, column))
 

@@ -75,12 +75,12 @@ def recognised(path: Path) -> str:
         return ""
     if tool := format_of(path):
         return f" It is a result of {tool}: `deadzone import {tool} {path} -o table.csv`."
-    text = path.read_text(errors="replace")
+    text = path.read_text("utf-8", errors="replace")
     if tool := next((tool for tool, head in ON_SCREEN.items() if re.search(head, text)), ""):
         write = getattr(FORMATS[tool], "write", "").split(", ")[0]
         return f" {tool} printed it, of which JSON is read: run it again with `{write}`."
     with suppress(ValueError, RecursionError, AttributeError):
-        if rows := _rows_in(json.loads(text)):
+        if rows := _rows_in(json.loads(path.read_bytes())):
             keys = "".join(f"[{json.dumps(key)}]" for key in rows)
             place = "." + (".".join(rows) if all(map(str.isidentifier, rows)) else keys)
             asked = f"jq {shlex.quote(place)} {shlex.quote(str(path))}"
