@@ -273,13 +273,11 @@ def _with_words(table: pd.DataFrame, path: Path, how: Mapping[str, Any]) -> pd.D
     """The table with `inf`, `none` and their like as the words that they are in the file; pandas
     makes numbers and empty cells of them, which 1e400 and an empty cell are too."""
     unclear = {
-        name: np.flatnonzero(
-            values.isna() | (np.isinf(values) if values.dtype.kind == "f" else False)
-        )
+        name: np.flatnonzero(is_unclear)
         for name, values in table.items()
         if values.dtype.kind in "fO"
+        and (is_unclear := values.isna() | values.isin([np.inf, -np.inf])).any()
     }
-    unclear = {name: rows for name, rows in unclear.items() if len(rows)}
     if not unclear or not isinstance(table.index, pd.RangeIndex):
         return table
     text = pd.read_csv(path, **how, dtype=str, keep_default_na=False, usecols=[*unclear])

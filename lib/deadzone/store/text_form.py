@@ -165,13 +165,9 @@ def _separator(lines: list[str]) -> str:
     for blanks in BLANKS if lines and not in_first else ():
         rows = [_cells(line, blanks) for line in lines]
         if len(rows[0]) > 1 and len({*map(len, rows)}) == 1:
-            even[blanks] = _n_numbers(rows), -len(rows[0])  # `Pool size=1` is one cell
+            are_numbers = (all(map(read_quantity, own[1:])) for own in zip(*rows, strict=True))
+            even[blanks] = sum(are_numbers), -len(rows[0])  # `Pool size=1` is one cell
     return max(even, key=lambda blanks: even[blanks], default=(in_first or ",")[0])
-
-
-def _n_numbers(rows: list[list[str]]) -> int:
-    """How many columns hold numbers alone, below the head line."""
-    return sum(all(map(read_quantity, column[1:])) for column in zip(*rows, strict=True))
 
 
 def _cells(line: str, mark: str) -> list[str]:
