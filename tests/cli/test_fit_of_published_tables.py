@@ -104,6 +104,22 @@ def test_a_lone_slice_says_its_setting(tmp_path, deadzone):
     assert "By slice: Benchmark c.Throughput.timeThroughput / (threads) 4 (" in said
 
 
+def test_slices_of_which_none_has_a_setting_are_not_listed(tmp_path, deadzone):
+    """Partitions of a job whose samples grow with them, in three modes."""
+    path = tmp_path / "t.csv"
+    rates = {"gpu": (440, 1229, 2086), "cpu": (541, 1230, 1423), "both": (556, 1250, 2195)}
+    rows = [
+        f"{mode},{n},{own} /sec"
+        for mode, all_ in rates.items()
+        for n, own in zip((2, 2, 4), all_, strict=True)
+    ]
+    path.write_text("\n".join(["mode,partitions,throughput", *rows]))
+    asked = ("--knob", "partitions", "--response", "throughput", "--by", "mode")
+    said = deadzone("fit", path, *asked, "-q").out
+    assert "No setting yet" in said and "More throughput is better" in said
+    assert "By slice" not in said
+
+
 @pytest.mark.parametrize(
     ("text", "arguments", "words"),
     [("threads,#threads,wall_s\n1,1,9\n2,2,5\n4,4,3\n", (), "Set 4 threads"),

@@ -24,7 +24,8 @@ def grid_verdict(advice: Recommendation, in_each_slice: Sequence[Recommendation]
         chosen(None if each.setting is None else each.chosen, each.quantity, each.unit)
         for each in in_each_slice
     ]
-    are_told = len(lines) > 1 or (advice.setting is None and any(s.setting for s in in_each_slice))
+    has_one = any(each.setting is not None for each in in_each_slice)
+    are_told = has_one and (len(lines) > 1 or advice.setting is None)
     slices = _("By slice: {slices}.", slices=listing(lines, MOST_SLICES)) if are_told else ""
     return join([advice.reason, slices])
 
