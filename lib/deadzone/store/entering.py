@@ -71,9 +71,9 @@ def _units_below(table: pd.DataFrame) -> dict[str, str]:
     units = {
         name: unit for name, *cells in first for cell in cells if (unit := cell.strip("()[]-"))
     }
-    are_units = all(unit in WRITTEN or ("/" in unit and kind_of(unit)) for unit in units.values())
-    are_numbers = len(table) > 1 and all(table[name][1:].map(is_amount).all() for name in units)
-    return units if are_units and are_numbers else {}
+    is_one = all(unit in WRITTEN or ("/" in unit and kind_of(unit)) for unit in units.values())
+    is_one = is_one and all(table[name][1:].map(is_amount).all() for name in units)
+    return units if is_one and len(table) > 1 else {}
 
 
 def texts_of(table: pd.DataFrame) -> list[str]:
