@@ -11,8 +11,6 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import TYPE_CHECKING, TextIO
 
-import numpy as np
-
 from deadzone.analysis.phases.decision import chosen, is_of_trials, measured_beside
 from deadzone.analysis.phases.quantities import listing
 from deadzone.analysis.phases.thresholds import PRACTICAL_TOLERANCE
@@ -107,8 +105,8 @@ def _by_the_curve(analysis: Analysis) -> Iterator[Message]:
     told apart."""
     advice = analysis.advice
     if advice and advice.setting is not None:
-        row = advice.chosen
-        if abs(np.log(row["estimate"] / row["measured"])) > np.log1p(PRACTICAL_TOLERANCE):
+        row, measured = advice.chosen, advice.chosen["measured"]
+        if abs(row["estimate"] - measured) > PRACTICAL_TOLERANCE * abs(measured):
             yield measured_beside(row, advice.quantity, advice.unit)
 
 
