@@ -24,7 +24,7 @@ from deadzone.store.tables import read_table
 from deadzone.study.direction import direction_of
 from deadzone.study.factors import FactorSpec
 from deadzone.study.levels import NONE, Level, format_level
-from deadzone.study.response_cells import UNITS
+from deadzone.study.response_cells import UNITS_OF
 from deadzone.study.spec import Study
 from deadzone.study.workload_spec import CAPACITY, GENERATOR
 
@@ -145,7 +145,7 @@ def _of_run(run: RunFolder, knob: str, response: str, goal: str, by: tuple[str, 
             )
         )
     if is_own and own.unit and not unit_of(response):
-        trials.attrs[UNITS] = {response: own.unit}
+        trials.attrs[UNITS_OF] = {response: own.unit}
     others = is_other(trials)
     return Source(
         name=study.study,

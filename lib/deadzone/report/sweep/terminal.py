@@ -86,8 +86,8 @@ def in_terminal(
     curves = [] if quiet or terminal is None else [curve_lines(part, terminal) for part in analysis]
     limits = [] if quiet else _limits(analysis, wide)
     answer = _answer(analysis, wide, have_settings=bool(curves))
-    beside = [wide.paragraph(said, "  ") for said in _by_the_curve(analysis)]
-    return "\n".join([*chain(*curves), answer, *beside, *limits, *_first_doubts(analysis, wide)])
+    by_curve = [wide.paragraph(said, "  ") for said in _by_the_curve(analysis)]
+    return "\n".join([*chain(*curves), answer, *by_curve, *limits, *_first_doubts(analysis, wide)])
 
 
 def _answer(analysis: Analysis, wide: Terminal, have_settings: bool = False) -> str:
