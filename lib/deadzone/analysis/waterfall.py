@@ -2,12 +2,14 @@
 where the last ended."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from matplotlib.figure import Figure
 
 from deadzone import style
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 ROW_IN = 0.38
 FRAME_IN = 1.25
@@ -29,13 +31,15 @@ def draw(
     texts: Sequence[str],
     title: str,
     axis: str,
-) -> Figure:
+) -> "Figure":
     """Draw it; a whisker is the interval of a change.
 
     before: the amount at the start. changes: shape (n,). intervals: shape (n, 2), each change's
     bounds, nan for none. names, texts: n + 2 of each, for the rows' left and right: before, every
     change, after. axis: what the amounts are. Returns a figure, which the caller closes.
     """
+    from matplotlib.figure import Figure
+
     rows, ends = range(1, len(changes) + 1), before + np.cumsum(changes)
     after = float(ends[-1]) if len(ends) else before
     size = (style.WIDTH_IN, FRAME_IN + ROW_IN * len(names))

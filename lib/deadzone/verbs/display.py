@@ -2,12 +2,10 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure as MatplotlibFigure
 
 from deadzone.analysis.phases.model import PhaseModel, PhaseModels
 from deadzone.analysis.phases.recommend import Recommendation, recommend_from
@@ -19,6 +17,10 @@ from deadzone.report.sweep.analysis import Analysis, analyse
 from deadzone.report.sweep.report import SweepReport
 from deadzone.signatures import with_options_of
 from deadzone.verbs.run import Run
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure as MatplotlibFigure
 
 
 def Table(frame: pd.DataFrame, caption: str, id: str = "") -> display.Table:
@@ -47,7 +49,7 @@ def _text(value: Any) -> str:
 
 
 def Figure(
-    figure: MatplotlibFigure | Axes | str, caption: str, description: str = "", id: str = ""
+    figure: "MatplotlibFigure | Axes | str", caption: str, description: str = "", id: str = ""
 ) -> display.Figure:
     """A numbered figure of a report; the matplotlib figure is closed, so that it is shown once.
 
@@ -63,6 +65,8 @@ def Figure(
     """
     if isinstance(figure, str) and figure.lstrip().startswith("<svg"):
         return display.Figure(figure, caption, description or caption, id)
+    from matplotlib.figure import Figure as MatplotlibFigure
+
     drawing = getattr(figure, "figure", figure)
     if not isinstance(drawing, MatplotlibFigure):
         raise ReportError(f"A figure is a matplotlib figure or axes, not {type(figure).__name__}.")

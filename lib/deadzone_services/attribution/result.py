@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
+from deadzone.analysis import waterfall as chart
 from deadzone.analysis.hypothesis_tests.ranks import least_trials
 from deadzone.analysis.page import Page, Paged
 from deadzone.analysis.phases.quantities import capital, percent, setting
@@ -349,8 +350,6 @@ class Attribution(Paged):
         A whisker is the interval of a part's difference. Returns a matplotlib figure, which the
         caller closes.
         """
-        from deadzone.analysis import waterfall as chart  # it loads matplotlib
-
         table, ends = self.waterfall, self.slowdown[["fast_s", "slow_s"]]
         parts = [say(PARTS[part]) for part in table["part"]]
         differences = [duration(value, signed=True) for value in table["difference_s"]]

@@ -26,7 +26,7 @@ def test_words_end_in_a_verdict_a_figure_and_a_table(tmp_path):
     assert "Set tool zstd: " in report.title().verdict
     assert "sure to be within" in str(report.verdict())
     (figure,) = report.figures()
-    assert isinstance(figure, Figure) and figure.id == "response" and "zstd" in figure.caption
+    assert isinstance(figure, Figure) and figure.id == "response" and "zstd" in figure.description
     table = report.treatments()[0]
     assert isinstance(table, Table)
     assert table.frame.iloc[:, 0].tolist() == ["tool zstd", "tool gzip", "tool xz"]

@@ -1,15 +1,15 @@
 """The figures of phase models: every trial, the fitted curve, its phases, and the setting to
 choose."""
 
+from __future__ import annotations
+
 import re
 import textwrap
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from unicodedata import east_asian_width
 
-import matplotlib.pyplot as plt
 import numpy as np
-from matplotlib.axes import Axes
 
 from deadzone import style
 from deadzone.analysis.phases.candidates import level_text
@@ -25,6 +25,9 @@ from deadzone.analysis.phases.quantities import axis_label, unit_for
 from deadzone.analysis.phases.recommend import Recommendation, recommend
 from deadzone.analysis.phases.result import PhaseResult
 from deadzone.language.messages import N_, _, say
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 FIGURE_SIZE = (style.WIDTH_IN, 3.9)
 """Inches: the width of a report's text column, and a height at which slopes near 1 look like 45
@@ -81,6 +84,8 @@ def plot(
     the axes. Trials are points, flagged ones hollow; the line is the fitted curve, the band its
     interval; phases are shaded, hatched and named, as in every figure of the project.
     """
+    import matplotlib.pyplot as plt
+
     advice = advice if advice is not None else recommend(model)
     is_own = ax is None
     # Where the user's own `ax.set_title` writes to: a title in another slot would stay below the

@@ -1,26 +1,20 @@
 """Axes that read well: the right scale, tick labels at real levels, plain numbers, room for
 names."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
-from matplotlib.axes import Axes
-from matplotlib.textpath import TextPath
-from matplotlib.ticker import (
-    FixedFormatter,
-    FixedLocator,
-    FuncFormatter,
-    LogLocator,
-    MaxNLocator,
-    NullFormatter,
-    NullLocator,
-)
 
 from deadzone.language.formats import exact
 from deadzone.style import PHASE_STYLES
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 TICK_FONT_SIZE = 8
 MOST_TICKS = 60
@@ -44,6 +38,8 @@ def label_levels(ax: Axes, labels: Mapping[float, str], important: Sequence[floa
 
     labels: by level. important: levels that come first.
     """
+    from matplotlib.ticker import FixedFormatter, FixedLocator, NullFormatter
+
     levels = sorted(labels)
     texts = [labels[level] for level in levels]
     order = sorted(range(len(levels)), key=lambda i: (levels[i] not in important, len(texts[i]), i))
@@ -66,6 +62,8 @@ def label_levels(ax: Axes, labels: Mapping[float, str], important: Sequence[floa
 def labels_of_levels(ax: Axes) -> dict[float, str]:
     """The labels that `label_levels` gave these axes for an earlier curve, by level; none at
     first."""
+    from matplotlib.ticker import FixedFormatter, FixedLocator
+
     locator, formatter = ax.xaxis.get_major_locator(), ax.xaxis.get_major_formatter()
     if not isinstance(locator, FixedLocator) or not isinstance(formatter, FixedFormatter):
         return {}
@@ -76,6 +74,8 @@ def labels_of_levels(ax: Axes) -> dict[float, str]:
 def plain_values(ax: Axes, size: float = 1.0) -> None:
     """Plain numbers on the y axis, and enough of them where it is logarithmic. size: how many of
     the axis' unit make the one that the label names."""
+    from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter, NullLocator
+
     ax.tick_params(axis="y", labelsize=TICK_FONT_SIZE)
     ax.yaxis.set_major_formatter(FuncFormatter(lambda value, _: exact(value / size)))
     if ax.get_yscale() != "log":
@@ -141,4 +141,6 @@ def name_phases(ax: Axes, phases: pd.DataFrame) -> float:
 @lru_cache(maxsize=1024)
 def _width_at(size: float, text: str) -> float:
     """Width of a text in pixels; what follows a slider asks for the same texts again and again."""
+    from matplotlib.textpath import TextPath
+
     return float(TextPath((0, 0), text, size=size).get_extents().width) if text.strip() else 0.0

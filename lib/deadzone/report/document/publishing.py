@@ -41,7 +41,6 @@ from deadzone.report.document.execution import (
 )
 from deadzone.report.document.html import TEMPLATES, apart, described, themed
 from deadzone.report.document.pdf import pdf
-from deadzone.store.reference import reference_package, reference_run
 from deadzone.store.run import RunFolder
 
 PDF, NOTEBOOK, TRIALS = "report.pdf", "report.ipynb", "trials.parquet"
@@ -123,6 +122,8 @@ def publish_run(
 
     Raises ReportError if it cannot be written, and whatever DeadzoneError the analysis raised.
     """
+    from deadzone.store.reference import reference_run  # it needs pandas
+
     spec = run.study()
     path = places.notebook(notebook or spec.notebook or spec.analysis_notebook)
     is_own = run.folder != reference_run(spec.study)  # these stay as they were published
@@ -421,6 +422,8 @@ def _publish(study: str, notebook: str) -> Path:
 
 def _head(study: str) -> dict[str, Any]:
     """What the head of the page says of the document that the figures are from."""
+    from deadzone.store.reference import reference_package
+
     document = reference_package(study)["sources"][0]
     author = document.get("author") or document.get("series") or "not stated"
     day = str(document.get("date") or "")

@@ -22,8 +22,7 @@ from deadzone.analysis.settings.answering import Answer
 from deadzone.analysis.settings.wording import grid_verdict
 from deadzone.errors import PhaseError, resume_option
 from deadzone.language.messages import _, join
-from deadzone.report.sweep.source import FAILED
-from deadzone.report.sweep.trials import Source
+from deadzone.report.sweep.trials import FAILED, Source
 from deadzone.store.table import SEARCH_STAGE, rows_at
 from deadzone.study.levels import format_level
 from deadzone.study.scales import WORDS

@@ -336,14 +336,12 @@ def settings_figure(answer: Answer, advice: Recommendation, *, is_only: bool) ->
         drawing.legend(
             handles.values(), handles.keys(), loc="outside lower left", ncols=3, fontsize=8
         )
-    sentence = _(
-        "Every trial of {response} at each setting, the estimates and their intervals. {verdict}",
+    caption = _(
+        "Every trial of {response} at each setting, the estimates and their intervals.",
         response=plain_name(answer.candidates.response),
-        verdict=advice.reason,
     )
-    return Figure.of(
-        drawing, advice.reason, sentence, id="response" if is_only else "settings-figure"
-    )
+    sentence = join([caption, advice.reason])
+    return Figure.of(drawing, caption, sentence, id="response" if is_only else "settings-figure")
 
 
 def _draw_setting(

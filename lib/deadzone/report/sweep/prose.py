@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+from deadzone.analysis.finding import Finding
 from deadzone.analysis.mechanisms.explaining import limits, no_cause, sentences
 from deadzone.analysis.phases.decision import is_of_trials
 from deadzone.analysis.phases.summary import phase_rows, shape
@@ -39,7 +40,7 @@ def title(analysis: Analysis) -> Title:
     }
     return replace(
         head,
-        doubts=(*source.doubts, *([] if analysis.advice else analysis.further("stops", "doubts"))),
+        doubts=(*source.doubts, *map(str, _left_out(analysis))),
         facts=tuple((name, value) for name, value in facts.items() if value),
         verdict=analysis.verdict,
     )
@@ -55,6 +56,11 @@ def head_of(source: Source) -> Title:
         host=str(source.provenance.get("host", "")),
         date=str(source.provenance.get("recorded_at", "")),
     )
+
+
+def _left_out(analysis: Analysis) -> list[Finding]:
+    """The findings that name levels at which nothing ended well."""
+    return [one for one in analysis.findings if one.bars and one.severity == "notes"]
 
 
 def verdict(analysis: Analysis) -> Verdict:
@@ -82,18 +88,14 @@ def to_do(analysis: Analysis) -> list[Claim]:
 def doubts(analysis: Analysis) -> list[Claim]:
     """What makes the verdict doubtful: findings about the experiment first, then what to know of
     the setting."""
-    if analysis.advice is None:
-        return []
+    advice = analysis.advice
     sentences = [
         *analysis.further("stops", "doubts"),
-        *(caveat for caveat in analysis.advice.caveats if not is_of_trials(caveat)),
+        *(caveat for caveat in (advice.caveats if advice else ()) if not is_of_trials(caveat)),
         *(analysis.answer.notes if analysis.answer and analysis.slices else ()),
     ]
-    return [
-        Claim(sentence)
-        for sentence in dict.fromkeys(sentences)
-        if sentence not in analysis.advice.reason
-    ]
+    said = analysis.recommendation["reason"]
+    return [Claim(sentence) for sentence in dict.fromkeys(sentences) if sentence not in said]
 
 
 def limiting(s: Slice) -> list[Claim]:
@@ -135,7 +137,8 @@ def why_in_words(s: Slice) -> list[Claim]:
 def notes(analysis: Analysis) -> Prose | None:
     """What is noted about the experiment and what the fits warn of, beside what the advice says;
     None if there is nothing."""
-    noted = analysis.further("notes")
+    named = [*map(str, _left_out(analysis))]
+    noted = [note for note in analysis.further("notes") if note not in named]
     said = analysis.advice.caveats if analysis.advice else ()
     for s in analysis:
         more = [warning for warning in s.model.warnings if warning not in said]

@@ -16,7 +16,7 @@ from deadzone.analysis.phases.roles import check_column, listed
 from deadzone.analysis.trial_columns import is_other, measured, well
 from deadzone.errors import DeadzoneError, TableError, is_in_command, resume_option
 from deadzone.language.messages import N_, Message, _, ngettext, say
-from deadzone.report.sweep.trials import Source, analysed_trials
+from deadzone.report.sweep.trials import FAILED, Source, analysed_trials
 from deadzone.store.command_lines import way_on
 from deadzone.store.reference import load_reference
 from deadzone.store.run import RunFolder, list_runs
@@ -28,12 +28,6 @@ from deadzone.study.response_cells import UNITS_OF
 from deadzone.study.spec import Study
 from deadzone.study.workload_spec import CAPACITY, GENERATOR
 
-FAILED = N_(
-    "No trial of {knob} {levels} ended well ({failed:count} tried): this level of the {planned} "
-    "planned is missing from everything below.",
-    "No trial of {knob} {levels} ended well ({failed:count} tried): these {n} of the {planned} "
-    "planned levels are missing from everything below.",
-)
 UNREACHED = N_(
     "{knob} {levels} is not measured yet: this level of the {planned} planned is missing from "
     "everything below. Go on with {resume}.",

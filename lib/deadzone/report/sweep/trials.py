@@ -3,15 +3,25 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
 from deadzone.analysis.findings.experiment import Experiment, without_barred
 from deadzone.analysis.phases.censored import is_bound
 from deadzone.analysis.trial_columns import answering, is_well, marked, measured
-from deadzone.language.messages import Message
-from deadzone.study.spec import Study
+from deadzone.language.messages import N_, Message
+
+if TYPE_CHECKING:
+    from deadzone.study.spec import Study
+
+
+FAILED = N_(
+    "No trial of {knob} {levels} ended well ({failed:count} tried): this level of the {planned} "
+    "planned is missing from everything below.",
+    "No trial of {knob} {levels} ended well ({failed:count} tried): these {n} of the {planned} "
+    "planned levels are missing from everything below.",
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,7 +38,7 @@ class Source(Experiment):
     title: str = ""
     question: str = ""
     how: Mapping[str, Any] = field(default_factory=dict)
-    study: Study | None = None
+    study: "Study | None" = None
     run_id: str | None = None
     provenance: dict[str, Any] = field(default_factory=dict)
     doubts: tuple[Message, ...] = ()
