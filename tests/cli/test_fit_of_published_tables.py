@@ -144,3 +144,41 @@ def test_levels_with_a_name_before_them_as_columns_are_told_with_what_to_type(fi
     assert "`--wide 't=8,t=16,t=64' --name KNOB --knob KNOB --response NAME`" in said.err
     typed = ("--wide", "t=8,t=16,t=64", "--name", "t", "-q")
     assert "Set t t=64" in fit_of(table, "t", "wall_s", *typed, name="t.md", code=0).out
+
+
+RULED = "| threads | rps |\n|---|---|\n| 1 | 100 |\n| 2 | 190 |\n"
+BELOW = "| 4 | 350 |\n| 8 | 360 |\n| 16 | 360 |\n"
+ROLLED = " threads | rps\n---------+-----\n       1 | 100\n       2 | 200\n       4 | 350\n         | 650\n"
+UNLIMITED = "threads,wall\n,s\n1,10\n1,10.1\n2,5\n4,3\n4,3.1\ninf,2\ninf,2.05\n"
+ROUNDED = "threads,result\n-,req/s\n1,~90\n2,150\n4,240\n8,250\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "knob", "response", "said"),
+    [
+        ("rows below a blank line", f"{RULED}\n{BELOW}", "threads", "rps", "Set 8 threads"),
+        ("a total without a level", ROLLED, "threads", "rps", "Set 4 threads: 35"),
+        ("no limit below a line of units", UNLIMITED, "threads", "wall", "Set no limit: 2.0"),
+        ("a rounded cell below a line of units", ROUNDED, "threads", "result", "Set 8 threads: 2"),
+        ("a unit beside a name with one", "threads,unit,wall_ms\n1,s,10\n2,s,5\n4,s,3\n",
+         "threads", "wall_ms", " ms"),
+        ("a unit of another column", "threads,rate,latency,unit\n1,9,10,req/s\n2,8,5,req/s\n"
+         "4,7,3,req/s\n", "threads", "latency", "Set 4 threads: 3"),
+        ("a unit that is a name", "threads,value,unit\n1,10,rack/a\n2,5,rack/a\n4,3,rack/a\n",
+         "threads", "value", "assumed to be better"),
+    ],
+    ids=lambda value: value.replace(" ", "-") if len(value) < 40 else "",
+)  # fmt: skip
+def test_no_row_and_no_unit_is_lost_or_taken_from_elsewhere(
+    name, text, knob, response, said, fit_of
+):
+    told = fit_of(text, knob, response, "-q", name="t.md" if "|" in text else "t.csv")
+    whole = told.out + told.err
+    assert said in whole, name
+    for other in ("rack/a;", "req/s"):
+        assert (other in told.out) == ("rounded" in name and other == "req/s"), whole
+
+
+def test_a_near_name_comes_before_columns_that_are_levels(fit_of):
+    text = "threads,p=50,p=90,p=99,wall\n1,1,2,3,9\n2,1,2,3,5\n4,1,2,3,4\n"
+    assert "Did you mean `wall`" in fit_of(text, "threads", "wal").err

@@ -28,7 +28,7 @@ from deadzone.cli.options import (
     wide_option,
     zero_option,
 )
-from deadzone.errors import EXIT_FINDING, FindingError, PhaseError, TableError
+from deadzone.errors import EXIT_FINDING, FindingError, PhaseError, TableError, did_you_mean
 from deadzone.report.sweep.analysis import analyse, explained_by_account
 from deadzone.report.sweep.terminal import in_terminal, terminal_of
 from deadzone.report.sweep.trials import Source
@@ -196,7 +196,8 @@ def _read(
         return rows, response
     levels, repeats = levels_in(table.columns), repeats_in(table)
     are_levels = levels and not ("=" in levels[-1] and repeats)  # rep=1, rep=2
-    if are_levels and column_of(table, response) not in table:
+    near = did_you_mean(response, [name for name in table if name not in levels])
+    if are_levels and not near and column_of(table, response) not in table:
         raise TableError(
             "The columns are levels: make a row of each with "
             f"`--wide '{','.join(levels)}' --name KNOB --knob KNOB --response NAME`."

@@ -5,19 +5,15 @@ import pandas as pd
 
 from deadzone.language.messages import _
 from deadzone.store.table import IDENTITY
-from deadzone.study.direction import kind_of
-from deadzone.study.quantity import SECONDS, UNITS, level_amount
-from deadzone.study.response_cells import LEFT_OUT, UNITS_OF, is_amount
-from deadzone.study.scales import level_name
+from deadzone.study.quantity import level_amount
+from deadzone.study.response_cells import LEFT_OUT, UNITS_OF, is_amount, is_unit
+from deadzone.study.scales import NO_LIMIT, level_name
 
 STATISTICS = {
     "total", "mean", "average", "avg", "median", "std", "stdev", "stddev", "geomean",
     "합계", "평균", "중앙값", "표준편차",
 }  # fmt: skip
 """Words that sum up other rows."""
-
-WRITTEN = UNITS.keys() | SECONDS.keys() | {"%"}
-"""Units that are no names too."""
 
 REPEATED = {
     "min": {"min", "minimum", "최소"},
@@ -71,7 +67,7 @@ def _units_below(table: pd.DataFrame) -> dict[str, str]:
     units = {
         name: unit for name, *cells in first for cell in cells if (unit := cell.strip("()[]-"))
     }
-    is_one = all(unit in WRITTEN or ("/" in unit and kind_of(unit)) for unit in units.values())
+    is_one = all(map(is_unit, units.values()))
     is_one = is_one and all(table[name][1:].map(is_amount).all() for name in units)
     return units if is_one and len(table) > 1 else {}
 
@@ -101,8 +97,11 @@ def _sums_up(table: pd.DataFrame, names: pd.Series) -> pd.Series:
 
 
 def as_numbers(column: pd.Series) -> pd.Series:
-    """A column of text as numbers where all of its cells are some; else as it is."""
+    """A column of text as numbers where all of its cells are some, beside words for no limit, which
+    pandas would make infinite; else as it is."""
+    is_word = column.map(lambda cell: isinstance(cell, str) and cell.strip().lower() in NO_LIMIT)
     try:
-        return pd.to_numeric(column)
+        numbers = pd.to_numeric(column[~is_word])
     except (TypeError, ValueError):
         return column
+    return column.where(is_word, numbers.astype(object)) if is_word.any() else numbers

@@ -121,10 +121,17 @@ def _blocks(lines: list[str], rules: set[int]) -> list[range]:
     """The lines of each table that is drawn with bars and rules."""
     runs: list[range] = []
     for i in (i for i, line in enumerate(lines) if i in rules or "|" in line):
-        first = runs.pop().start if runs and runs[-1].stop == i else i
+        first = runs.pop().start if runs and _goes_on(lines, rules, runs[-1], i) else i
         runs.append(range(first, i + 1))
     drawn = (run for run in runs if rules & {*run})
     return [run for run in drawn if sum("|" in lines[i] for i in run) > 2]
+
+
+def _goes_on(lines: list[str], rules: set[int], run: range, i: int) -> bool:
+    """Whether a line belongs to the run above it: it is the next, or, below blank lines, a row with
+    as many bars that is no head line."""
+    is_row = not {i, i + 1} & rules and lines[i].count("|") == lines[run[-1]].count("|")
+    return run.stop == i or (is_row and not any(map(str.strip, lines[run.stop : i])))
 
 
 def _the_block(lines: list[str], rules: set[int], path: Path) -> range:
@@ -136,7 +143,9 @@ def _the_block(lines: list[str], rules: set[int], path: Path) -> range:
         takes = [f"`sed -n {run[0] + 1},{run[-1] + 1}p {name}`" for run in blocks[:MOST_TOLD]]
         raise ValueError(f"it holds {len(blocks)} tables. Take one of them: {' or '.join(takes)}")
     block = blocks[0] if blocks else range(len(lines))
-    if blocks and len({lines[i].lstrip().startswith("|") for i in block if i not in rules}) > 1:
+    rows = [lines[i].strip() for i in block if blocks and "|" in lines[i] and i not in rules]
+    begins, bars = ({row.startswith("|") for row in rows}, {row.count("|") for row in rows})
+    if len(begins) > 1 and len(bars) > 1:
         puts = f"{block[0] + 1},{block[-1] + 1}s/^[^|]/|&/"
         raise ValueError(f"some rows begin with a bar and others do not: `sed '{puts}' {name}`")
     return block

@@ -13,9 +13,12 @@ from typing import Any
 import pandas as pd
 
 from deadzone.language.messages import Message, _, ngettext
+from deadzone.study.direction import kind_of, words_of
 from deadzone.study.quantity import (
     MULTIPLES,
     PRINTED_SECONDS,
+    SECONDS,
+    UNITS,
     Quantity,
     family_of,
     read_quantity,
@@ -33,6 +36,13 @@ UNITS_OF = "deadzone_units"
 
 LEFT_OUT = "deadzone_left_out"
 """Of a frame's attributes: what was said when columns and rows of it were left out."""
+
+WRITTEN = UNITS.keys() | SECONDS.keys() | {"%"}
+"""Units that are no names too."""
+
+
+IN_NAMES = {unit.lower() for unit in WRITTEN}
+"""As the words of a column's name have them."""
 
 NO_VALUE = {"n/a", "na", "-", "--", "—", "?"}
 
@@ -75,7 +85,7 @@ def with_numbers(frame: pd.DataFrame, response: str) -> pd.DataFrame:
     if status.notna().any():
         changed["status"] = status.where(status.notna(), frame.get("status", "ok"))
     changed.attrs = {**frame.attrs, READ_AS: {response: tuple(_said(response, read, status, unit))}}
-    changed.attrs[UNITS_OF] = {response: unit}
+    changed.attrs[UNITS_OF] = {response: unit or unit_in(frame, response)}
     if spreads := [own.spread for own in read.values() if own.spread]:
         changed.attrs[SPREADS] = {response: median(spreads)}
     return changed
@@ -87,12 +97,21 @@ def spread_of(frame: pd.DataFrame, response: str) -> float | None:
 
 
 def unit_in(frame: pd.DataFrame, response: str) -> str:
-    """The unit that stood in the cells of a response, or in a column of units; empty without one,
-    and where there are several."""
+    """The unit that stood in the cells of a response, or in a column of units, where its name has
+    none; empty without one, and where there are several, or of another kind than the name says."""
+    if unit := dict(frame.attrs.get(UNITS_OF, {})).get(response):
+        return str(unit)
     named = [name for name in frame if str(name).lower() in ("unit", "units")]
     beside = {unit for name in named for unit in frame[name].unique() if isinstance(unit, str)}
-    column = str(*beside) if len(beside) == 1 else ""
-    return str(dict(frame.attrs.get(UNITS_OF, {})).get(response, column))
+    unit = beside.pop() if len(beside) == 1 else ""
+    *_, last = "", *words_of(response)
+    is_other = last in IN_NAMES or (kind_of(response) and kind_of(response) != kind_of(unit))
+    return unit if is_unit(unit) and not is_other else ""
+
+
+def is_unit(text: str) -> bool:
+    """Whether a word is a unit: one that is known, or a rate of such, as `req/s` and `ns/op`."""
+    return text in WRITTEN or ("/" in text and not WRITTEN.isdisjoint(text.split("/")))
 
 
 def said_of(frame: pd.DataFrame, response: str) -> list[Message]:

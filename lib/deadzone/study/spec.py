@@ -163,7 +163,7 @@ class ResponseSpec(Spec):
     name: str = Field(default="wall_s", pattern=COLUMN_PATTERN)
     """column of the tidy table"""
 
-    unit: str | None = None
+    unit: str | None = "s"
     """unit of the response, where its name does not say it"""
 
     goal: Goal = "min"

@@ -104,6 +104,15 @@ def test_each_live_knob_is_swept_through_the_setting_within_a_budget_of_its_own(
     assert asked["stage"].tolist() == ["along"]
 
 
+def test_a_curve_rests_on_the_confirmation_too():
+    """Both ends of the knob are confirmed, so that one level between them is enough."""
+    factors = {"a": [1, 2, 4, 8], "b": [1, 2, 3, 4], "c": ["x", "y"]}
+    baseline = {"a": 1, "b": 1, "c": "x"}
+    how = {"factors": factors, "baseline": baseline, "trials": 40}
+    _, said = searched(lambda cell: 1000 / cell["a"] + cell["b"], noise=0.0, **how)
+    assert [*said.curves] == ["a"] and "Along a, the others as set: linear" in said.verdict
+
+
 def test_where_nothing_is_better_the_baseline_stays_or_nothing_is_claimed():
     _, said = searched(truth=lambda cell: 5.0, noise=0.05)
     assert said.gain_low < 1 or np.isnan(said.gain)

@@ -93,7 +93,9 @@ def test_a_run_may_go_on_until_more_is_known_and_records_the_rule(study, sweep):
 @pytest.mark.alone("it measures how long a budget lasts")
 def test_a_budget_ends_it_and_says_what_is_open(study, sweep):
     told = Notes()
-    run = sweep(study(design={"budget_s": 0.8, "until": {"certainty": 0.999}}, trust=NO_DOUBTS), told=told)
+    run = sweep(
+        study(design={"budget_s": 0.8, "until": {"certainty": 0.999}}, trust=NO_DOUBTS), told=told
+    )
     *batches, end = run.batches()
     assert sum(one["wall_s"] for one in run.records() if one["block"] < batches[-1]["batch"]) < 0.8
     assert "0.8 s is spent" in reason_of(end["stopped"])

@@ -129,7 +129,8 @@ def parts_of(
     work; `wait_`, in core-seconds; `ln_`, as it stands, such as of the share of the time that is
     not the program's, which is 0 where the response is wall_s.
     """
-    at = trials.astype(dict.fromkeys((*NEEDED, response), float)).fillna({TIMER: 0.0})
+    columns = [*NEEDED, response, *trials.columns.intersection([TIMER])]
+    at = trials.astype(dict.fromkeys(columns, float)).fillna({TIMER: 0.0})
     told = [column for column in WAITS if column in at]
     if ANSWERED in at:
         return _of_requests(at, response)

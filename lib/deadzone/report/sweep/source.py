@@ -21,7 +21,7 @@ from deadzone.store.command_lines import way_on
 from deadzone.store.reference import load_reference
 from deadzone.store.run import RunFolder, list_runs
 from deadzone.store.tables import read_table
-from deadzone.study.direction import direction_of
+from deadzone.study.direction import direction_of, is_time
 from deadzone.study.factors import FactorSpec
 from deadzone.study.levels import NONE, Level, format_level
 from deadzone.study.response_cells import UNITS_OF
@@ -138,7 +138,8 @@ def _of_run(run: RunFolder, knob: str, response: str, goal: str, by: tuple[str, 
                 all=len(trials),
             )
         )
-    if is_own and own.unit and not unit_of(response):
+    is_told = own.unit != "s" or is_time(response)  # a study that gives none has s
+    if is_own and own.unit and is_told and not unit_of(response):
         trials.attrs[UNITS_OF] = {response: own.unit}
     others = is_other(trials)
     return Source(

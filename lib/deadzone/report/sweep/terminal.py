@@ -74,7 +74,8 @@ def in_terminal(
     draw it in.
 
     details: every sentence, in place of the setting with the first of its limits and doubts. quiet:
-    the setting and the doubts alone. most_rows: of a table of the details, by default all.
+    the setting, what its trials say beside its curve, and the doubts alone. most_rows: of a table
+    of the details, by default all.
     """
     wide = terminal or Terminal(10_000, False)
     if details:
