@@ -148,7 +148,14 @@ def test_levels_with_a_name_before_them_as_columns_are_told_with_what_to_type(fi
 
 RULED = "| threads | rps |\n|---|---|\n| 1 | 100 |\n| 2 | 190 |\n"
 BELOW = "| 4 | 350 |\n| 8 | 360 |\n| 16 | 360 |\n"
-ROLLED = " threads | rps\n---------+-----\n       1 | 100\n       2 | 200\n       4 | 350\n         | 650\n"
+ROLLED = """\
+ threads | rps
+---------+-----
+       1 | 100
+       2 | 200
+       4 | 350
+         | 650
+"""
 UNLIMITED = "threads,wall\n,s\n1,10\n1,10.1\n2,5\n4,3\n4,3.1\ninf,2\ninf,2.05\n"
 ROUNDED = "threads,result\n-,req/s\n1,~90\n2,150\n4,240\n8,250\n"
 

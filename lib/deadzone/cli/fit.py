@@ -196,7 +196,7 @@ def _read(
         return rows, response
     levels, repeats = levels_in(table.columns), repeats_in(table)
     are_levels = levels and not ("=" in levels[-1] and repeats)  # rep=1, rep=2
-    near = did_you_mean(response, [name for name in table if name not in levels])
+    near = did_you_mean(response, [name for name in map(str, table) if name not in levels])
     if are_levels and not near and column_of(table, response) not in table:
         raise TableError(
             "The columns are levels: make a row of each with "

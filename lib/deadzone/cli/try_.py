@@ -68,7 +68,7 @@ from deadzone.visible import visible
 @role_option
 @measuring_options
 @click.option("--search", type=click.IntRange(1), metavar="TRIALS",
-              help="Find the best combination of several parameters in so many trials, such as 60, and up to 24 more that sweep what matters; the first level of each is the setting of today.")  # fmt: skip  # noqa: E501
+              help="Find the best combination of several parameters in so many trials, such as 60. Up to 24 more sweep each parameter that matters. The first level of each is that of today.")  # fmt: skip  # noqa: E501
 @click.option("-s", "--setup", metavar="CMD", help="Run once before all trials.")
 @click.option("-p", "--prepare", metavar="CMD", help="Run before each trial, not measured.")
 @click.option("-c", "--cleanup", metavar="CMD", help="Run once after all trials.")
