@@ -128,6 +128,11 @@ class Analysis:
         return [*filter(None, each)]
 
     @property
+    def left_out(self) -> list[str]:
+        """What names the levels at which nothing ended well."""
+        return [str(one) for one in self.findings if one.bars and one.severity == "notes"]
+
+    @property
     def verdict(self) -> str:
         """What to set, in each slice too, or why nothing."""
         if self.stopped or self.is_unconfirmed:

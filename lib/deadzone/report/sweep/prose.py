@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 
-from deadzone.analysis.finding import Finding
 from deadzone.analysis.mechanisms.explaining import limits, no_cause, sentences
 from deadzone.analysis.phases.decision import is_of_trials
 from deadzone.analysis.phases.summary import phase_rows, shape
@@ -40,7 +39,7 @@ def title(analysis: Analysis) -> Title:
     }
     return replace(
         head,
-        doubts=(*source.doubts, *map(str, _left_out(analysis))),
+        doubts=(*source.doubts, *analysis.left_out),
         facts=tuple((name, value) for name, value in facts.items() if value),
         verdict=analysis.verdict,
     )
@@ -56,11 +55,6 @@ def head_of(source: Source) -> Title:
         host=str(source.provenance.get("host", "")),
         date=str(source.provenance.get("recorded_at", "")),
     )
-
-
-def _left_out(analysis: Analysis) -> list[Finding]:
-    """The findings that name levels at which nothing ended well."""
-    return [one for one in analysis.findings if one.bars and one.severity == "notes"]
 
 
 def verdict(analysis: Analysis) -> Verdict:
@@ -137,8 +131,7 @@ def why_in_words(s: Slice) -> list[Claim]:
 def notes(analysis: Analysis) -> Prose | None:
     """What is noted about the experiment and what the fits warn of, beside what the advice says;
     None if there is nothing."""
-    named = [*map(str, _left_out(analysis))]
-    noted = [note for note in analysis.further("notes") if note not in named]
+    noted = [note for note in analysis.further("notes") if note not in analysis.left_out]
     said = analysis.advice.caveats if analysis.advice else ()
     for s in analysis:
         more = [warning for warning in s.model.warnings if warning not in said]

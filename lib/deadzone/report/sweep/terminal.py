@@ -104,15 +104,18 @@ def _answer(analysis: Analysis, wide: Terminal, have_settings: bool = False) -> 
 def _by_the_curve(analysis: Analysis) -> Iterator[Message]:
     """What the curve and its own trials say of the setting, where these differ by more than what is
     told apart."""
-    advice = analysis.advice
-    if advice and advice.setting is not None:
-        row, measured = advice.chosen, advice.chosen["measured"]
-        if abs(row["estimate"] - measured) > PRACTICAL_TOLERANCE * abs(measured):
+    advice, answer = analysis.advice, analysis.answer
+    if advice and answer and advice.setting is not None:
+        row, measured, table = advice.chosen, advice.chosen["measured"], answer.candidates.table
+        is_it = table["setting"].map(lambda setting: setting == advice.setting)
+        is_apart = abs(row["estimate"] - measured) > PRACTICAL_TOLERANCE * abs(measured)
+        if is_apart and (is_it & table["on_curve"]).any():
             yield measured_beside(row, advice.quantity, advice.unit)
 
 
 def _first_doubts(analysis: Analysis, wide: Terminal) -> Iterator[str]:
-    doubts = [*dict.fromkeys([*analysis.further("stops", "doubts"), *_doubts(analysis)])]
+    found = (*analysis.further("stops", "doubts"), *analysis.left_out)
+    doubts = [*dict.fromkeys([*found, *_doubts(analysis)])]
     for doubt, lines in zip(doubts, DOUBT_LINES, strict=False):
         yield wide.paragraph(doubt, "  ", lines)
     if more := len(doubts[len(DOUBT_LINES) :]):
