@@ -19,7 +19,7 @@ from deadzone.plugins import check_known, is_number
 from deadzone.study.response_cells import level_names
 from deadzone.study.scales import level_name
 
-MOST_CELLS = 5000
+MOST_CELLS = 10_000
 """Of a larger space so many cells are drawn at random; a search of a hundred trials learns no more
 from more of them."""
 
