@@ -215,28 +215,27 @@ def search(
     tried, stages = _tried(told, space), told["stage"]
     counts, is_along = _counts(told, response), stages.eq("along").to_numpy()
     _refuse_failures(space, tried, counts, base)
-    rows = told[counts].reset_index(drop=True)
-    cell, fresh = tried[counts], rows["stage"].eq("confirm").to_numpy()
-    before = ~fresh & ~is_along[counts]
-    if not before.any():
+    rows = told[counts & ~is_along].reset_index(drop=True)
+    cell, fresh = tried[counts & ~is_along], rows["stage"].eq("confirm").to_numpy()
+    if fresh.all():
         ask = _asked(space, "screen", _left(plan.screen, tried[stages.eq("screen")]))
         said = _("The screen begins: measure the {n:count} trials of `ask`.", n=len(ask))
         return KnobSearch("screen", ask, rows, said)
     value = np.log(rows[response].to_numpy(float)) * (1 if goal == "min" else -1)
-    seen = value[before]
-    learned = Surrogate.of(space.x, cell[before], seen)
+    before, seen = cell[~fresh], value[~fresh]
+    learned = Surrogate.of(space.x, before, seen)
     # what is worse than the median says no more of the best than that, however bad it is
-    guide = Surrogate.of(space.x, cell[before], np.minimum(seen, np.median(seen)))
+    guide = Surrogate.of(space.x, before, np.minimum(seen, np.median(seen)))
     repeated = np.flatnonzero(np.bincount(tried) >= MOST_TRIALS)
-    barred = np.union1d(np.setdiff1d(tried[~counts], cell), repeated)
-    ours = ~is_along
-    stage, cells = plan.next(stages[ours], tried[ours], guide, barred, float(np.log1p(gain)))
+    barred = np.union1d(np.setdiff1d(tried[~counts], tried[counts]), repeated)
+    stage, cells = plan.next(
+        stages[~is_along], tried[~is_along], guide, barred, float(np.log1p(gain))
+    )
     ask = _asked(space, stage, cells)
     best = guide.ranked()
     knobs = effects(space, learned, best[0], tolerance, Z, seed)
-    table = _cells(space, learned, cell, goal)
-    kept = ~is_along[counts]
-    history = rows[kept].assign(**_history(learned, cell[kept], goal)).reset_index(drop=True)
+    table = _cells(space, learned, tried[counts], goal)
+    history = rows.assign(**_history(learned, cell, goal))
     if stage != "done":
         said = _(
             "Best so far, not confirmed: {cell}. Measure the {n:count} trials of `ask`.",
@@ -249,7 +248,7 @@ def search(
     chosen = int(space.rows_of(pd.DataFrame([setting], dtype=object))[0]) if setting else base
     gained = _gain(cell[fresh], value[fresh], chosen, base)
     lines = lines_of(space, knobs, chosen) if setting and along else {}
-    curves = curves_along(rows, cell, lines, response, goal) if is_along.any() else {}
+    curves = curves_along(told[counts], tried[counts], lines, response, goal)
     left = along - int(is_along.sum())
     if cells := next_along(told, tried, space, lines, response, goal, left, seed):
         stage, ask = "along", _asked(space, "along", cells)

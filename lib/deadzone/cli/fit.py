@@ -186,7 +186,8 @@ def _read(
         raise TableError(f"Which column is {asked}? There are {there}. Add `{example}`.")
     response = responses[0]
     is_row = table.columns[0] == knob and response in [*table[knob]]
-    if is_row and column_of(table, response) not in table:
+    is_missing = column_of(table, response) not in table
+    if is_row and is_missing:
         _say(f"the columns are levels of {knob}.")
         return turned(table, response), response
     check_no_title(table, path, (knob, response))
@@ -196,8 +197,8 @@ def _read(
         return rows, response
     levels, repeats = levels_in(table.columns), repeats_in(table)
     are_levels = levels and not ("=" in levels[-1] and repeats)  # rep=1, rep=2
-    near = did_you_mean(response, [name for name in map(str, table) if name not in levels])
-    if are_levels and not near and column_of(table, response) not in table:
+    others = [name for name in map(str, table) if name not in levels]
+    if is_missing and are_levels and not did_you_mean(response, others):
         raise TableError(
             "The columns are levels: make a row of each with "
             f"`--wide '{','.join(levels)}' --name KNOB --knob KNOB --response NAME`."
@@ -207,7 +208,7 @@ def _read(
             listed = ", ".join(columns)
             reads = f"--wide '{pattern}' with --response NAME reads them all"
             _say(f"{listed} look like repeats; {reads}.")
-        elif column_of(table, response) not in table:
+        elif is_missing:
             raise TableError(
                 f"The table has no column {response!r}, and {', '.join(columns)} look like repeats "
                 f"of one response: read them with `--wide '{pattern}'`."

@@ -138,14 +138,16 @@ def _the_block(lines: list[str], rules: set[int], path: Path) -> range:
     """The lines of the table that is drawn with bars and rules; every line where none is. Raises
     ValueError where there are several, or where its rows do not begin as its head line does."""
     blocks = _blocks(lines, rules)
+    if not blocks:
+        return range(len(lines))
     name = f"{shlex.quote(str(path))} > table.csv"
     if len(blocks) > 1:
         takes = [f"`sed -n {run[0] + 1},{run[-1] + 1}p {name}`" for run in blocks[:MOST_TOLD]]
         raise ValueError(f"it holds {len(blocks)} tables. Take one of them: {' or '.join(takes)}")
-    block = blocks[0] if blocks else range(len(lines))
-    rows = [lines[i].strip() for i in block if blocks and "|" in lines[i] and i not in rules]
-    begins, bars = ({row.startswith("|") for row in rows}, {row.count("|") for row in rows})
-    if len(begins) > 1 and len(bars) > 1:
+    (block,) = blocks
+    rows = [lines[i].strip() for i in block if "|" in lines[i] and i not in rules]
+    begins = {row.startswith("|") for row in rows}
+    if len(begins) > 1 and len({row.count("|") for row in rows}) > 1:
         puts = f"{block[0] + 1},{block[-1] + 1}s/^[^|]/|&/"
         raise ValueError(f"some rows begin with a bar and others do not: `sed '{puts}' {name}`")
     return block

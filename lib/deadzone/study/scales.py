@@ -17,13 +17,7 @@ import numpy as np
 
 from deadzone.language.messages import Message, _
 from deadzone.study.levels import NONE, Level, format_level, is_number, read_level
-from deadzone.study.quantity import (
-    FOOTNOTES,
-    IN_THOUSANDS,
-    Quantity,
-    family_of,
-    level_amount,
-)
+from deadzone.study.quantity import FOOTNOTES, IN_THOUSANDS, Quantity, family_of, level_amount
 
 Scale = Literal["ratio", "interval", "words"]
 RATIO: Final = "ratio"

@@ -75,10 +75,8 @@ def cell_means(
         variance = np.array(
             [np.var(values, ddof=1) if len(values) > 1 else np.nan for values in groups]
         )
-        common, prior = (
-            float(np.nansum(own * variance) / total) ** 0.5,
-            prior_degrees(variance, own),
-        )
+        common = float(np.nansum(own * variance) / total) ** 0.5
+        prior = prior_degrees(variance, own)
         if prior is not None and prior < ONE_NOISE:
             common = prior_noise(variance, own, prior)
         scatter = level_noise(variance, own, max(common, LEAST_SCATTER))[0]

@@ -17,7 +17,7 @@ variances: Smyth 2004, Statistical Applications in Genetics and Molecular Biolog
 
 import numpy as np
 import pandas as pd
-from scipy.special import ndtr, ndtri, polygamma, stdtrit
+from scipy.special import digamma, ndtr, ndtri, polygamma, stdtrit
 
 from deadzone.analysis.phases.inference import FEW_TRIALS, MISFITS
 from deadzone.analysis.phases.noise import NOISE_SPREAD, SCALES, TYPICAL_NOISE
@@ -202,8 +202,6 @@ def prior_noise(variance: np.ndarray, df: np.ndarray, prior_df: float) -> float:
 
     variance, df, prior_df: as of `prior_degrees`.
     """
-    from scipy.special import digamma
-
     known = _known(variance, df)
     half = df[known] / 2
     logs = np.log(variance[known]) - digamma(half) + np.log(half)

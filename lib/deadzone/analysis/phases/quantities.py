@@ -9,18 +9,10 @@ import tomllib
 from collections.abc import Sequence
 from pathlib import Path
 
-from deadzone.language.formats import (
-    exact,
-)
-from deadzone.language.formats import (
-    number as number,
-)
-from deadzone.language.formats import (
-    percent as percent_text,
-)
-from deadzone.language.formats import (
-    probability as probability_text,
-)
+from deadzone.language.formats import exact
+from deadzone.language.formats import number as number
+from deadzone.language.formats import percent as percent_text
+from deadzone.language.formats import probability as probability_text
 from deadzone.language.messages import _, join, say, spoken
 from deadzone.language.words import COLUMNS, UNITS
 from deadzone.study.direction import rate_unit

@@ -111,10 +111,10 @@ class Recommendation:
         """Which cheaper settings do as well as one of the tied set, or cannot be told apart from
         it; nothing of another."""
         table, is_it = self.table, self.table["setting"].map(lambda item: item == level)
-        cheaper = table[is_it.cumsum().eq(0)]
         rows = table[is_it & table["tied"]]
-        said = [decision.as_well(cheaper, row, self.confidence) for _place, row in rows.iterrows()]
-        return [sentence for sentences in said for sentence in sentences]
+        if rows.empty:
+            return []
+        return decision.as_well(table[is_it.cumsum().eq(0)], rows.iloc[0], self.confidence)
 
     def to_dict(self) -> dict[str, Any]:
         """The record `deadzone fit --json` prints: plain numbers, strings and lists."""
