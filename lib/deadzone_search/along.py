@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import pandas as pd
 
 from deadzone.analysis.adaptive.proposing import propose
@@ -20,6 +19,8 @@ from deadzone.errors import PhaseError
 from deadzone.language.messages import join
 from deadzone.plugins import Message, _
 from deadzone.report.sweep.tables import phases_text
+from deadzone.study.response_cells import level_names
+from deadzone.study.scales import level_name
 from deadzone_search.space import Space
 
 if TYPE_CHECKING:
@@ -29,51 +30,55 @@ STAGES = ("confirm", "along")
 """Stages whose trials lie on the curves."""
 
 
-def lines_of(space: Space, effects: pd.DataFrame, chosen: int) -> dict[str, np.ndarray]:
+def lines_of(space: Space, effects: pd.DataFrame, chosen: int) -> dict[str, pd.DataFrame]:
     """The cells along each live knob through a chosen cell, in the order of the levels."""
-    lines = {}
-    for knob in effects.loc[effects["verdict"].eq("live"), "knob"]:
-        others = space.cells.drop(columns=knob)
-        lines[str(knob)] = np.flatnonzero(others.eq(others.iloc[chosen]).all(axis=1))
-    return lines
+    live = effects.loc[effects["verdict"].eq("live"), "knob"]
+    return {knob: space.line(knob, chosen) for knob in map(str, live)}
 
 
 def next_along(
-    told: pd.DataFrame, tried: np.ndarray, space: Space, lines: Mapping[str, np.ndarray],
-    response: str, goal: str, left: int, seed: int,
-) -> list[int]:  # fmt: skip
+    told: pd.DataFrame, lines: Mapping[str, pd.DataFrame], response: str, goal: str, left: int,
+    seed: int,
+) -> pd.DataFrame:  # fmt: skip
     """The cells of the next trials, those that tell most; none where no trial is worth its time.
 
-    told, tried: every trial and its cell. left: trials of the budget.
+    told: every trial. left: trials of the budget.
     """
-    best: list[int] = []
+    best = pd.DataFrame()
     most = (-1.0, 0.0)
     if left < 1:
         return best
-    of_stage = told["stage"].isin(STAGES).to_numpy()
     for knob, line in lines.items():
-        rows = told[of_stage & np.isin(tried, line)]
-        levels = space.cells[knob].iloc[line]
+        levels = line[knob].tolist()
         try:
-            asked = propose(rows, knob, response, levels.tolist(), goal, seed=seed)
+            rows = _on(told, knob, line)
+            asked = propose(rows, knob, response, levels, goal, seed=seed)
         except PhaseError:
             continue  # words, or too few levels to choose among
         # an opening comes first: nothing can be said of a knob without it
         worth = (float(sum(asked.gain) == 0), float(sum(asked.gain)))
         if asked.levels and worth > most:
-            places = dict(zip(levels, line, strict=True))
-            best, most = [int(places[level]) for level in asked.levels], worth
-    return best[:left]
+            places = [levels.index(level) for level in asked.levels]
+            best, most = line.iloc[places[:left]], worth
+    return best
+
+
+def _on(told: pd.DataFrame, knob: str, line: pd.DataFrame) -> pd.DataFrame:
+    """The trials on a line that were not measured to search."""
+    on_line = told["stage"].isin(STAGES)
+    for name, level in line.drop(columns=knob).iloc[0].items():
+        on_line &= level_names(told[name]).eq(level_name(level))
+    return told[on_line]
 
 
 def curves_along(
-    rows: pd.DataFrame, cell: np.ndarray, lines: Mapping[str, np.ndarray], response: str, goal: str
+    rows: pd.DataFrame, lines: Mapping[str, pd.DataFrame], response: str, goal: str
 ) -> dict[str, dz.PhaseModel]:
-    """The phases along each knob that was swept, where they could be fitted. rows, cell: the trials
-    that count."""
-    of_stage, curves = rows["stage"].isin(STAGES).to_numpy(), {}
+    """The phases along each knob that was swept, where they could be fitted. rows: the trials that
+    count."""
+    curves = {}
     for knob, line in lines.items():
-        there = rows[of_stage & np.isin(cell, line)]
+        there = _on(rows, knob, line)
         if not there["stage"].eq("along").any():
             continue
         try:

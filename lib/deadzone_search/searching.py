@@ -212,13 +212,15 @@ def search(
     goal = direction_of(response, goal).goal
     plan = _Plan.of(space, base, trials, seed)
     told = _told(frame, space, response)
-    tried, stages = _tried(told, space), told["stage"]
-    counts, is_along = _counts(told, response), stages.eq("along").to_numpy()
+    is_along, every_count = told["stage"].eq("along"), _counts(told, response)
+    chosen_by, counts = told[~is_along], every_count[~is_along]
+    tried, stages = _tried(chosen_by, space), chosen_by["stage"]
     _refuse_failures(space, tried, counts, base)
-    rows = told[counts & ~is_along].reset_index(drop=True)
-    cell, fresh = tried[counts & ~is_along], rows["stage"].eq("confirm").to_numpy()
+    rows = chosen_by[counts].reset_index(drop=True)
+    cell, fresh = tried[counts], rows["stage"].eq("confirm").to_numpy()
     if fresh.all():
-        ask = _asked(space, "screen", _left(plan.screen, tried[stages.eq("screen")]))
+        left = _left(plan.screen, tried[stages.eq("screen")])
+        ask = _asked(space.cells.iloc[left], "screen")
         said = _("The screen begins: measure the {n:count} trials of `ask`.", n=len(ask))
         return KnobSearch("screen", ask, rows, said)
     value = np.log(rows[response].to_numpy(float)) * (1 if goal == "min" else -1)
@@ -228,10 +230,8 @@ def search(
     guide = Surrogate.of(space.x, before, np.minimum(seen, np.median(seen)))
     repeated = np.flatnonzero(np.bincount(tried) >= MOST_TRIALS)
     barred = np.union1d(np.setdiff1d(tried[~counts], tried[counts]), repeated)
-    stage, cells = plan.next(
-        stages[~is_along], tried[~is_along], guide, barred, float(np.log1p(gain))
-    )
-    ask = _asked(space, stage, cells)
+    stage, cells = plan.next(stages, tried, guide, barred, float(np.log1p(gain)))
+    ask = _asked(space.cells.iloc[cells], stage)
     best = guide.ranked()
     knobs = effects(space, learned, best[0], tolerance, Z, seed)
     table = _cells(space, learned, tried[counts], goal)
@@ -248,10 +248,10 @@ def search(
     chosen = int(space.rows_of(pd.DataFrame([setting], dtype=object))[0]) if setting else base
     gained = _gain(cell[fresh], value[fresh], chosen, base)
     lines = lines_of(space, knobs, chosen) if setting and along else {}
-    curves = curves_along(told[counts], tried[counts], lines, response, goal)
-    left = along - int(is_along.sum())
-    if cells := next_along(told, tried, space, lines, response, goal, left, seed):
-        stage, ask = "along", _asked(space, "along", cells)
+    curves = curves_along(told[every_count], lines, response, goal)
+    more = next_along(told, lines, response, goal, along - int(is_along.sum()), seed)
+    if len(more):
+        stage, ask = "along", _asked(more, "along")
     along_them = told_along(curves, setting)
     words = join([_told_gain(*gained, chosen == base), _told_knobs(knobs), along_them])
     said = join([advice.reason, words])
@@ -306,8 +306,8 @@ def _refuse_failures(space: Space, tried: np.ndarray, counts: np.ndarray, base: 
         )
 
 
-def _asked(space: Space, stage: Stage, cells: Sequence[int]) -> pd.DataFrame:
-    return space.cells.iloc[[*cells]].reset_index(drop=True).assign(stage=stage)
+def _asked(cells: pd.DataFrame, stage: Stage) -> pd.DataFrame:
+    return cells.reset_index(drop=True).assign(stage=stage)
 
 
 def _cells(space: Space, learned: Surrogate, cell: np.ndarray, goal: str) -> pd.DataFrame:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import ast
 import math
 import operator
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -39,11 +40,14 @@ LOGARITHMIC = 8
 @dataclass(frozen=True, eq=False)
 class Space:
     """Cells to choose from. cells: one row each, a column a knob. x: shape (cells, columns), as the
-    model sees them: a number from 0 to 1, of words a column each. of: the knob of each column."""
+    model sees them: a number from 0 to 1, of words a column each. of: the knob of each column.
+    given: the levels of each knob. allowed: of cells that they make, those that may be."""
 
     cells: pd.DataFrame
     x: np.ndarray
     of: tuple[str, ...]
+    given: Mapping[str, Sequence[Any]]
+    allowed: Callable[[pd.DataFrame], pd.DataFrame]
 
     @property
     def knobs(self) -> list[str]:
@@ -59,6 +63,16 @@ class Space:
         """Which cell each row is, shape (rows,); -1 for one that is none."""
         names = {cell: i for i, cell in enumerate(_names(self.cells))}
         return np.array([names.get(cell, -1) for cell in _names(frame[self.knobs])], dtype=int)
+
+    def line(self, knob: str, through: int) -> pd.DataFrame:
+        """The cells that differ from one in a knob alone, those that were not drawn among them."""
+        here = self.cells.iloc[[through]]
+        levels = self.given[knob]
+        whole = here.loc[here.index.repeat(len(levels))].assign(
+            **{knob: pd.Series(levels, dtype=object).to_numpy()}
+        )
+        line = self.allowed(whole).drop_duplicates(knob)
+        return line[line.drop(columns=knob).eq(here.drop(columns=knob).iloc[0]).all(axis=1)]
 
     def named(self, cell: int) -> str:
         """A cell in words: `workers = 8, codec = zstd`."""
@@ -106,11 +120,12 @@ def space_of(
     first = pd.DataFrame([start], dtype=object)
     if _kept(first, start, where, conditions).empty:
         raise PhaseError(f"baseline does not meet `where: {where}`; give one that does.")
+    allowed = partial(_kept, start=start, where=where, conditions=conditions)
     if isinstance(factors, pd.DataFrame):
         drawn = factors.rename(columns=str)[[*levels]].astype(object)
     else:
         drawn = pd.concat([first, _product(levels, seed)])
-    cells = _kept(drawn, start, where, conditions)
+    cells = allowed(drawn)
     cells = cells.loc[~pd.Series(_names(cells)).duplicated().to_numpy()].reset_index(drop=True)
     if not isinstance(factors, pd.DataFrame):
         cells = cells.head(MOST_CELLS)  # the baseline is the first
@@ -125,11 +140,17 @@ def space_of(
                 f"where and when leave {name} one level. Leave it out of `factors`, or widen "
                 "`where`."
             )
-    space = Space(cells, *_encoded(cells))
+    if isinstance(factors, pd.DataFrame):
+        allowed = partial(_among, names={*_names(cells)})
+    space = Space(cells, *_encoded(cells), levels, allowed)
     at = int(space.rows_of(first)[0])
     if at < 0:
         raise PhaseError("baseline is not one of the cells; give one that is, `baseline={...}`.")
     return space, at
+
+
+def _among(some: pd.DataFrame, names: set[tuple[str, ...]]) -> pd.DataFrame:
+    return some[[name in names for name in _names(some)]]
 
 
 def _conditions(

@@ -3,18 +3,16 @@ a run say."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from deadzone.errors import PhaseError
 from deadzone.plugins import Level, Plan, Study, StudyError
 from deadzone.store.table import SEARCH_STAGE
-from deadzone.study.design import NextTreatments
+from deadzone.study.design import NextTreatments, with_equals
 from deadzone.study.factors import LevelsFactorSpec
 from deadzone.study.plan import SEARCH_TRIALS
 from deadzone.study.reasons import reason
-from deadzone.study.scales import level_name
 from deadzone.study.service_specs import ENVIRONMENT
 from deadzone.study.spec import sized_level
 
@@ -48,17 +46,20 @@ def search_cells(study: Study) -> list[dict[str, Level]]:
     except PhaseError as error:
         raise StudyError(f"design.kind is search: {error}") from error
     cells = space.cells.to_dict("records")
-    fixed = {name: levels[0] for name, levels in _levels(study).items() if name not in knobs}
     ordered = [cells[base], *cells[:base], *cells[base + 1 :]]
-    return [{**{str(name): level for name, level in cell.items()}, **fixed} for cell in ordered]
+    return [
+        {**{str(name): level for name, level in cell.items()}, **_fixed(study)} for cell in ordered
+    ]
 
 
 def next_cells(plan: Plan, table: pd.DataFrame) -> NextTreatments:
     """The next trials of a plan: those that the search asks for after these."""
     said = searched(plan.study, table)
-    names = [*_knobs(plan.study)]
-    treatments = {_cell(one.levels, names): one for one in plan.treatments}
-    chosen = tuple(treatments[_cell(cell, names)] for cell in said.ask.to_dict("records"))
+    fixed = _fixed(plan.study)
+    chosen = tuple(
+        with_equals(plan.study, fixed | {str(name): level for name, level in cell.items()})
+        for cell in said.ask.drop(columns="stage").to_dict("records")
+    )
     if not chosen:
         return NextTreatments((), reason("knobs_done", n=len(said.trials)), (), (), 0.0)
     cost = float(table["wall_s"].mean()) * len(chosen) if len(table) else float("nan")
@@ -97,6 +98,12 @@ def _knobs(study: Study) -> dict[str, tuple[Level, ...]]:
     return {n: some for n, some in _levels(study).items() if (n, len(some)) != (ENVIRONMENT, 1)}
 
 
+def _fixed(study: Study) -> dict[str, Level]:
+    """The level of each factor that is not searched."""
+    knobs = _knobs(study)
+    return {name: levels[0] for name, levels in _levels(study).items() if name not in knobs}
+
+
 def _asked(study: Study) -> dict[str, Any]:
     """The keys of the design as `search` has them."""
     design = study.design
@@ -114,7 +121,3 @@ def _asked(study: Study) -> dict[str, Any]:
 def _sized(name: str, wanted: Level | tuple[Level, ...]) -> list[Level]:
     some = wanted if isinstance(wanted, tuple) else (wanted,)
     return [sized_level(name, level) for level in some]
-
-
-def _cell(levels: Mapping[Any, Any], names: list[str]) -> tuple[str, ...]:
-    return tuple(level_name(levels[name]) for name in names)

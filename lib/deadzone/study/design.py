@@ -120,12 +120,15 @@ def resolve(study: Study, host_cores: int) -> Study:
 
 
 def levels_of(study: Study) -> dict[str, tuple[Level, ...]]:
-    """The levels of every factor of a resolved study, each once, in the order of its treatments."""
-    made = treatments(study)
-    return {
-        name: tuple(dict.fromkeys(treatment.levels[name] for treatment in made))
-        for name in study.factor_names()
-    }
+    """The levels of every factor of a resolved study, each once, in the order of its treatments; of
+    a search, which begins at its baseline, in the order of the study."""
+    made, of = treatments(study), {}
+    for name in study.factor_names():
+        of[name] = tuple(dict.fromkeys(treatment.levels[name] for treatment in made))
+        factor = study.factors.get(name)
+        if study.design.kind == "search" and isinstance(factor, LevelsFactorSpec):
+            of[name] = tuple(sorted(of[name], key=factor.levels.index))
+    return of
 
 
 def _written_out(study: Study, name: str, factor: Factor, host_cores: int) -> Factor:
@@ -166,7 +169,7 @@ def treatments(study: Study) -> tuple[Treatment, ...]:
         combinations = _listed(study)
     elif study.design.kind == "search":
         cells = packs.part(lambda pack: pack.search_cells)(study)
-        combinations = (_with_equals(study, cell) for cell in cells)
+        combinations = (with_equals(study, cell) for cell in cells)
     else:
         varied = {
             name: f.levels for name, f in study.factors.items() if isinstance(f, LevelsFactorSpec)
@@ -178,7 +181,7 @@ def treatments(study: Study) -> tuple[Treatment, ...]:
             if study.design.kind == "paired"
             else itertools.product(*varied.values())
         )
-        combinations = (_with_equals(study, dict(zip(varied, one, strict=True))) for one in made)
+        combinations = (with_equals(study, dict(zip(varied, one, strict=True))) for one in made)
     return tuple({treatment.label(): treatment for treatment in combinations}.values())
 
 
@@ -213,7 +216,8 @@ def _paired(varied: Mapping[str, tuple[Level, ...]]) -> Iterator[tuple[Level, ..
     return zip(*varied.values(), strict=True)
 
 
-def _with_equals(study: Study, levels: dict[str, Level]) -> Treatment:
+def with_equals(study: Study, levels: Mapping[str, Level]) -> Treatment:
+    """The treatment with these levels of its factors, those that equal another filled in."""
     complete = {}
     for name, factor in study.factors.items():
         complete[name] = levels[factor.equals if isinstance(factor, EqualFactorSpec) else name]

@@ -104,6 +104,18 @@ def test_each_live_knob_is_swept_through_the_setting_within_a_budget_of_its_own(
     assert asked["stage"].tolist() == ["along"]
 
 
+def test_the_lines_through_the_setting_are_whole_where_the_space_was_too_large(monkeypatch):
+    monkeypatch.setattr("deadzone_search.space.MOST_CELLS", 60)
+    factors = {**FACTORS, "workers": [1, 2, 4, 8, 16, 32]}
+    trials, said = searched(
+        lambda cell: wall_s({**cell, "workers": min(cell["workers"], 8)}), factors=factors
+    )
+    swept = trials.loc[trials["stage"].eq("along"), "workers"]
+    confirmed = trials.loc[trials["stage"].eq("confirm"), "workers"]
+    assert {*swept} | {*confirmed} >= {1, 2, 4, 8, 16, 32}
+    assert said.curves["workers"].joints["level"].tolist() == [8]
+
+
 def test_a_curve_rests_on_the_confirmation_too():
     """Both ends of the knob are confirmed, so that one level between them is enough."""
     factors = {"a": [1, 2, 4, 8], "b": [1, 2, 3, 4], "c": ["x", "y"]}
