@@ -171,6 +171,18 @@ def test_no_limit_is_a_named_tick():
     assert ax.get_xticklabels()[-1].get_text() == "no limit"
 
 
+@pytest.mark.parametrize("backend", ["svg", "pdf"])
+def test_a_backend_that_draws_files_alone_draws_it_too(five_phases, backend, tmp_path):
+    before = plt.get_backend()
+    plt.switch_backend(backend)
+    try:
+        ax = five_phases.plot()
+        ax.figure.savefig(tmp_path / f"figure.{backend}")
+    finally:
+        plt.switch_backend(before)
+    assert len(phase_names(ax)) == len(five_phases.phases)
+
+
 def test_axes_of_the_caller_are_used():
     figure, (left, right) = plt.subplots(1, 2, layout="constrained")
     model = fit_phases(sweep([10, 5, 5], [1, 2, 4]), "threads", "wall_s")

@@ -110,7 +110,6 @@ def name_phases(ax: Axes, phases: pd.DataFrame) -> float:
     phases: of a `PhaseResult`. A name wider than its phase stays centred on it, in the first row in
     which it has room. Returns the height used, in points.
     """
-    figure: Any = ax.figure
     box = ax.get_window_extent()
     rows: list[list[tuple[float, float]]] = []
     for phase in phases.to_dict("records"):
@@ -124,7 +123,7 @@ def name_phases(ax: Axes, phases: pd.DataFrame) -> float:
             annotation_clip=False,
             bbox={"facecolor": "white", "alpha": 0.75, "linewidth": 0, "pad": 0.8},
         )  # fmt: skip
-        half = text.get_window_extent(figure.canvas.get_renderer()).width / 2
+        half = text.get_window_extent().width / 2
         centre = min(max(float(sum(ends)) / 2, box.x0 + half + 2), box.x1 - half - 2)
         left, right = centre - half - GAP_PIXELS, centre + half + GAP_PIXELS
         has_room = (all(right <= start or left >= stop for start, stop in row) for row in rows)
