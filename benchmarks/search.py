@@ -155,6 +155,7 @@ def ours(bench: Bench, seed: int) -> Outcome:
             baseline=baseline,
             trials=of.trials,
             gain=0,
+            along=0,
             seed=seed,
         )
         if said.stage == "done":
