@@ -41,6 +41,10 @@ CHECKED  := $(if $(ONLY),,--ignore tests/test_repository.py)
 # The types are checked while the tests run at once, which wait often; where one is wrong, nothing is measured after that.
 MEANWHILE := $(if $(ONLY),,types)
 
+# Of benchmarks, names that are gone are looked for, and calls that do not fit.
+NAMES := --no-warn-unused-ignores $(addprefix --disable-error-code=,arg-type assignment func-returns-value \
+    import-untyped index misc no-untyped-def operator return-value str-bytes-safe var-annotated)
+
 # Tests of what computes, without a program that is measured.
 PURE := $(addprefix tests/,analysis study store language steady_state test_repository.py)
 
@@ -120,6 +124,7 @@ check: $(VENV)/.dev  ## format, lint, types, direction of imports, rules of the 
 types:  ## of `check`, the types
 	$(BIN)/mypy --no-error-summary
 	$(BIN)/mypy --no-error-summary notebooks/studies/programs scripts
+	$(BIN)/mypy --no-error-summary $(NAMES) benchmarks
 
 rules: quick-rules  ## of `check`, the rest
 	@$(BIN)/python tests/unsteady.py

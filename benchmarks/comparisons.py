@@ -122,8 +122,8 @@ def _verdicts() -> list[str]:
 
 def _verdict(rng: np.random.Generator, change: float, n: int) -> str:
     a, b = np.exp(0.02 * rng.standard_normal((2, n)))
-    tables = (pd.DataFrame({"wall_s": values}) for values in (a, change * b))
-    return str(compare_tables(*tables, "wall_s").treatments["verdict"].iloc[0])
+    before, after = (pd.DataFrame({"wall_s": values}) for values in (a, change * b))
+    return str(compare_tables(before, after, "wall_s").treatments["verdict"].iloc[0])
 
 
 def _power() -> list[str]:
@@ -144,13 +144,13 @@ def _power() -> list[str]:
 
 def _is_found(rng: np.random.Generator, noise: float, n: int) -> bool:
     a, b = np.exp(noise * rng.standard_normal((2, n)))
-    tables = (pd.DataFrame({"wall_s": values}) for values in (a, 1.03 * b))
-    return bool(compare_tables(*tables, "wall_s").treatments["p_value"].iloc[0] <= 0.05)
+    before, after = (pd.DataFrame({"wall_s": values}) for values in (a, 1.03 * b))
+    return bool(compare_tables(before, after, "wall_s").treatments["p_value"].iloc[0] <= 0.05)
 
 
 def _speed() -> list[str]:
     rng = np.random.default_rng(SEED)
-    tables = [
+    before, after = (
         pd.DataFrame(
             [
                 {
@@ -163,9 +163,9 @@ def _speed() -> list[str]:
             ]
         )
         for _ in range(2)
-    ]
+    )
     began = time.perf_counter()
-    compare_tables(*tables, "wall_s")
+    compare_tables(before, after, "wall_s")
     compared = time.perf_counter() - began
     return [
         "## Speed",

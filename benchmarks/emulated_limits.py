@@ -61,7 +61,7 @@ def programs(folder: Path) -> dict[str, tuple[str, ...]]:
     source.write_bytes(bytes(data[:INPUT_BYTES]))
     clip = ("-f", "lavfi", "-i", "testsrc2=size=640x360:rate=25:duration=2")
     encode = (find_ffmpeg(BUNDLED), "-v", "error", *clip, "-c:v", "libx264", "-f", "null", "-")
-    found = {"ffmpeg": encode}
+    found: dict[str, tuple[str, ...]] = {"ffmpeg": encode}
     if shutil.which("xz"):
         compress = f"xz -6 -T2 --block-size={BLOCK_BYTES} -c {source} | cat >/dev/null"
         found["xz"] = ("sh", "-c", compress)
@@ -79,7 +79,7 @@ def kernels_own() -> str:
 def put_ahead(target: LocalTarget, name: str) -> None:
     """Let the scheduler prefer what runs in a target, by the weight of its group or its session."""
     launcher = target.processes()[0]
-    mechanism = target._open_mechanism
+    mechanism = target._mechanism
     if name == EMULATED:
         for pid in (launcher, mechanism._pacer.pid):  # type: ignore[attr-defined]
             Path(f"/proc/{pid}/autogroup").write_text(str(AHEAD))

@@ -20,7 +20,7 @@ import deadzone
 try:
     from deadzone.analysis.settings.answering import answer
 except ImportError:  # a tree of 0.1.0, where the room had another name
-    from deadzone.explaining.settings.answering import answer  # type: ignore[no-redef]
+    from deadzone.explaining.settings.answering import answer  # type: ignore[import-untyped, no-redef]
 
 INTERVALS = ["elasticity_low", "elasticity_high"]
 PHASES = ["start", "stop", "label", *INTERVALS]

@@ -277,9 +277,9 @@ def measured(
     plan = planned(parse_study(yaml.safe_dump(document), "benchmark"), folder)
     run = RunFolder.create(folder / "runs", plan.study)
     # Trials that fail are wanted here, so the sweep must not end for three of them in a row.
-    import deadzone.run.sweep.running as running
+    import deadzone.run.sweep.failing as failing
 
-    running.FAILURES_IN_A_ROW = 10**9
+    failing.FAILURES_IN_A_ROW = 10**9
     run_sweep(plan, run, progress_on())
     measured_now = run.trials()
     return measured_now.assign(items=np.where(measured_now["state"] == "half", 500.0, 1000.0))

@@ -23,9 +23,10 @@ from statistics import median
 
 import numpy as np
 import pandas as pd
-from harness import MOST_TURNS, cpu_s, quiet, verdict
+from harness import MOST_TURNS, cpu_s, quiet
 from planted_mechanisms import PLANTED, TRUST, Planted, built, cannot_show, pace, trials
 from scipy.optimize import curve_fit
+from whole_commands import verdict
 
 import deadzone
 from deadzone.measurement import Command

@@ -148,7 +148,7 @@ def _one_round() -> None:
     with tempfile.TemporaryDirectory() as scratch:
         executed = Path(scratch) / "executed.ipynb"
         timed("import_papermill", lambda: importlib.import_module("papermill"))
-        timed("import_writers", _load_writers)
+        timed("import_writers", lambda: importlib.import_module("typst"))
         timed("kernel_start", lambda: execute(places.notebook("empty"), executed, {}))
         timed(
             "papermill",
@@ -160,12 +160,6 @@ def _one_round() -> None:
         timed("pdf", lambda: pdf(document))
         took["page_and_pdf"] = time.monotonic() - began
     print(json.dumps(took))
-
-
-def _load_writers() -> None:
-    from deadzone.report.document.publishing import load_writers
-
-    load_writers()
 
 
 def _table(seconds: dict[str, float]) -> str:
