@@ -274,6 +274,37 @@ def test_a_program_that_sleeps_by_the_clock_is_told_from_threads_that_wait_for_e
     assert "sleeping" in set(deadzone.explain_phases(both, model).table["mechanism"])
 
 
+def client(threads, wall, slept, asked=1.0):
+    """A client with a fixed number of requests: its threads wait for answers, and for a time that
+    grows while the server is full; those that are lucky end early, the main thread joins them."""
+    rng, rows = np.random.default_rng(7), []
+    for level, wall_s, slept_s in zip((1, 2, 4, 8), wall, slept, strict=True):
+        for _ in range(5):
+            noise = np.exp(rng.normal(0, 0.01))
+            waits = {"asleep_s": wall_s, "timer_wait_s": slept_s, "network_wait_s": asked}
+            waits = dict.fromkeys(WAITS, 0.0) | {name: s * noise for name, s in waits.items()}
+            waits |= {"user_s": 0.1, "sys_s": 0.0}
+            most = 1 + (threads or level)
+            rows.append({"knob": level, "wall_s": wall_s * noise, "threads_most": most, "threads_s": sum(waits.values()), **waits})  # fmt: skip  # noqa: E501
+    return pd.DataFrame(rows)
+
+
+def test_threads_that_end_before_one_that_sleeps_by_the_clock_are_not_too_few():
+    frame = client(0, wall=(1.1, 0.6, 0.6, 0.8), slept=(0, 0.1, 0.8, 2.5))
+    frame = frame.rename(columns={"knob": "threads"})
+    found, _ = explained(frame)
+    assert confirmed(found) == {"sleeping"} and adds_up(found, to=0.02)
+    never, _ = explained(frame.assign(threads_most=frame["threads"] // 2))
+    assert "too_few_threads" in confirmed(never)
+
+
+def test_of_threads_that_sleep_by_the_clock_and_ask_in_turn_both_waits_are_allowed_alike():
+    frame = client(12, wall=(4, 2, 1, 0.5), slept=(40, 18, 7, 2.4), asked=3.0)
+    frame = frame.rename(columns={"knob": "rate"})
+    model = deadzone.fit_phases(frame, "rate", "wall_s")
+    assert confirmed(deadzone.explain_phases(frame, model)) == {"sleeping"}
+
+
 def test_what_the_fit_leaves_out_explains_nothing():
     frame = table(cpu=(8, 8, 8 * 1.5, 8 * 2.2), busy=(1, 2, 4, 8))
     frame = frame.assign(trusted=True, warmup=False, status="ok")

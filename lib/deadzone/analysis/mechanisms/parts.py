@@ -60,6 +60,8 @@ WAITS = {
 """What threads wait for, by column of the account, in the order in which threads beyond the offer
 are allowed to."""
 
+AFTER_TIMER = [*WAITS][[*WAITS].index(TIMER) + 1 :]
+
 CPU = ("user_s", "sys_s", "wall_s")
 NEEDED = (*CPU, "threads_s", *(column for column in WAITS if column != TIMER))
 
@@ -162,10 +164,19 @@ def parts_of(
     for column in told:
         sat = np.minimum(at[column], coordinator) if column in sits else 0.0
         coordinator = coordinator - sat
-        allowed = np.minimum(at[column] - sat, spare)
+        waited, most = at[column] - sat, spare
+        if column == TIMER:  # who sleeps by the clock does something else in between
+            most = spare * waited / (waited + at[AFTER_TIMER].sum(axis=1)).clip(lower=TINY)
+        allowed = np.minimum(waited, most)
         spare = spare - allowed
-        parts[WAITS[column]] = at[column] - sat - allowed
+        parts[WAITS[column]] = waited - allowed
     parts[FEW] = (offer - threads).clip(lower=0.0)
+    # threads that were there and ended are missed while the others sleep by the clock
+    if offers and knob != LIMIT and {MOST, TIMER} <= {*at}:
+        came = at[MOST].astype(float) >= cores
+        missed = (parts[FEW] * parts["sleeping"] / threads).where(came, 0.0)
+        parts["sleeping"] += missed
+        parts[FEW] -= missed
     # More were busy than were offered: of a limit, within periods that were not over; else there
     # are more threads than asked for.
     parts[THROTTLED if knob == LIMIT else FEW] -= spare
