@@ -9,6 +9,7 @@ import yaml
 
 import deadzone as dz
 from deadzone.errors import EXIT_FINDING
+from deadzone.study.trying import in_words_of_line
 
 
 @pytest.fixture
@@ -45,6 +46,15 @@ def test_a_line_ends_with_the_setting_and_the_place_of_its_run(tried, tmp_path):
     [folder] = (tmp_path / "deadzone" / "runs" / "sh-n").iterdir()
     assert f"Run: {folder.relative_to(tmp_path)}" in said
     assert "─" not in said  # a pipe gets no picture
+
+
+def test_what_a_result_says_to_change_is_an_option_of_the_line(tried):
+    line = ("sh", "-c", "test {n} -lt 3 || sleep 60")
+    said = tried(*BUSY, "-L", "n", "1,2,3", "-r", "2", "-w", "0", "--timeout", "3", "--details",
+                 "--", *line, codes=ANSWERED).out  # fmt: skip
+    assert "Raise --timeout, or leave" in said and "design.timeout_s" not in said
+    told = "next to them: `--foreign-cpu 1.0`, or trust.max_foreign_cpu in the\n  study. If one"
+    assert in_words_of_line(told) == "next to them: `--foreign-cpu 1.0`. If one"
 
 
 def test_the_saved_study_is_commented_and_is_the_study_that_ran(tried, tmp_path):

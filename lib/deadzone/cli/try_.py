@@ -120,10 +120,16 @@ def command(**given: Any) -> None:
     try:
         _measure(given, given["quiet"] or given["as_json"])
     except (StudyError, WorkloadError) as error:
-        raise LineError(*(in_words_of_line(str(text)) for text in error.args)) from error
+        raise LineError(*_in_words(error)) from error
     except OtherWorkloadError as error:
-        error.args = tuple(in_words_of_line(str(text)) for text in error.args)
+        error.args = _in_words(error)
         raise
+
+
+def _in_words(error: Exception) -> tuple[str, ...]:
+    """The sentences of an error, in the words of the line."""
+    sentences = (in_words_of_line(str(text)) for text in error.args)
+    return tuple(sentence[:1].upper() + sentence[1:] for sentence in sentences)
 
 
 def _measure(given: dict[str, Any], quiet: bool) -> None:
@@ -264,7 +270,8 @@ def _print_result(run: RunFolder, given: dict[str, Any]) -> None:
         click.echo(json.dumps(shown))
     else:
         quiet = given["quiet"]
-        click.echo(in_terminal(analysis, terminal_of(sys.stdout), given["details"], quiet))
+        answer = in_terminal(analysis, terminal_of(sys.stdout), given["details"], quiet)
+        click.echo(in_words_of_line(answer))
         for verdict in judged:
             click.echo(str(verdict))
         name = f"{run.folder.parent.name}/{run.run_id}"

@@ -52,6 +52,7 @@ typed, sentences are claims, and at is where single levels of the first paramete
 
 
 IN_A_LINE = {
+    r", or\s+[a-z._]+\s+in\s+the\s+study": "",
     r"`?workload\.argv`?": "the command",
     r"workload\.(setup|prepare|cleanup|output)": r"--\1",
     r"(workload\.)?responses?\.(?!goal)[\w.]*\w": "--response",
@@ -71,10 +72,10 @@ IN_A_LINE = {
 
 
 def in_words_of_line(text: str) -> str:
-    """A message about a study, with the options that were typed in place of its keys."""
+    """A text about a study, with the options that were typed in place of its keys."""
     for key, option in IN_A_LINE.items():
         text = re.sub(rf"(?<![\w/.'-]){key}", option, text)
-    return text[:1].upper() + text[1:]
+    return text
 
 
 def study_of_line(command: Sequence[str], asked: Mapping[str, Any], cores: int) -> dict[str, Any]:
