@@ -378,6 +378,20 @@ def test_an_accepted_finding_is_a_note_with_its_reason():
     assert one.severity == "notes" and one.accepted == "a daemon" and "a daemon" in str(one)
 
 
+@pytest.mark.parametrize("goal", ["min", "max"])
+def test_single_trials_that_are_far_worse_than_their_warm_up_doubt_the_setting(goal):
+    table = sound_trials(4, replicates=1, levels=(1, 2, 3, 4), noise=0.1)
+    table["calls_per_s"] = 1 / table["wall_s"]
+    response = "wall_s" if goal == "min" else "calls_per_s"
+    assert "state_builds_up" not in found(table, response, goal, model=True)
+    piled = (1 + 0.5 * np.arange(len(table))) ** (1 if goal == "min" else -1)
+    worse = table.assign(**{response: table[response] * piled})
+    one = found(worse, response, goal, model=True)["state_builds_up"]
+    assert one.severity == "doubts" and "worse than it was in the warm-up" in one.sentence
+    better = table.assign(**{response: table[response] / piled})
+    assert "state_builds_up" not in found(better, response, goal, model=True)
+
+
 def test_every_finding_has_its_words():
     assert {*FINDINGS} == {*KINDS}
     assert all("" in about.mend for about in KINDS.values())

@@ -31,6 +31,9 @@ FOLLOWING = 3
 """The second trials of levels that follow next after the first ones; a busy hour does not end just
 there."""
 
+SEVERAL = 3
+"""Levels whose trials are all far worse than their warm-up are no accident."""
+
 CONFOUNDED = 0.9
 """Levels explain this share of the order, or more: drift of the machine and effect of the knob are
 then one."""
@@ -141,16 +144,35 @@ def levels_confounded(seen: Experiment) -> Iterator[Finding]:
 
 @finding(
     "notes",
-    seen="The response drifts by {change:percent} over the run, whatever the level; the drift was "
-    "taken out of the fit.",
+    seen={
+        "": "The response drifts by {change:percent} over the run, whatever the level; the drift "
+        "was taken out of the fit.",
+        "since_warmup": "At every level {response} is worse than it was in the warm-up, typically "
+        "{times:number} times: something builds up from trial to trial.",
+    },
     mend="Clean up between trials (workload.prepare), or let it warm up (design.warmup).",
 )
 def state_builds_up(seen: Experiment) -> Iterator[Finding]:
     """Files, memory or heat that grow with each trial make later trials slower. Drift over the run
     that the fit found and took away, by its own F test (see `analysis.phases.drift`). In a table
-    without times the order is that of a column that counts rounds, such as `replicate`."""
+    without times the order is that of a column that counts rounds, such as `replicate`. With
+    one trial a level the fit tells none. There each must be worse than its warm-up by LEAST_CARRIED
+    [ln], half of them by FIRST_APART, at SEVERAL levels or more."""
     drift = seen.model.drift if seen.model else None
     if drift is None:
+        yield from _since_warmup(seen)
         return
     large = abs(drift.change) >= LARGE_CARRIED
     yield seen.found("state_builds_up", drift.p_value, weight=large, change=drift.change)
+
+
+def _since_warmup(seen: Experiment) -> Iterator[Finding]:
+    """Of single trials; an hour that gets busier looks alike, and is as good a reason to doubt."""
+    rows = well(seen.attempts)
+    at = rows[rows[seen.response] > 0].groupby("level")[seen.response]
+    apart = np.log(at.last() / at.first())[at.size() > 1] * (1 if seen.goal == "min" else -1)
+    half = float(pd.Series(apart).median())
+    worse = len(apart) >= SEVERAL and apart.min() >= LEAST_CARRIED and half >= FIRST_APART
+    yield seen.found(
+        "state_builds_up", worse, severity="doubts", how="since_warmup", times=float(np.exp(half))
+    )
