@@ -68,7 +68,6 @@ def command(asked: Asked, quiet: bool, details: bool) -> None:
     published = publish_run(run, analysis, moved=last_move(run, own))
     warn_of_pdf(published)
     terminal = None if asked.as_json else terminal_of(sys.stdout)
-    is_answered = since is not None and terminal is not None
     if since and terminal:
         click.echo(in_terminal(since.now, terminal, details, quiet))
     elif verdict := read_entry(published.folder).verdict:
@@ -77,7 +76,7 @@ def command(asked: Asked, quiet: bool, details: bool) -> None:
         click.echo(f"deadzone: {since.sentence}", err=True)
     judged = say_claims(run)
     moved = since is not None and since.moved
-    for finding in since.now.further() if since and not is_answered else ():
+    for finding in since.now.further() if since and terminal is None else ():
         click.echo(f"deadzone: {finding}", err=True)
     shown = {
         "run_id": run.run_id,

@@ -103,15 +103,8 @@ def print_rehearsal(plan: Plan, as_json: bool = False) -> None:
             value = record["responses"].get(response)
             status = record["status"] if value is None else f"{response} {value:.4g}"
             levels = ", ".join(f"{name} {level}" for name, level in record["levels"].items())
-            wall_s = record["wall_s"]
-            click.echo(
-                _(
-                    "{levels}: {wall_s:number} s, {status}",
-                    levels=levels,
-                    wall_s=wall_s,
-                    status=status,
-                )
-            )
+            known = {"levels": levels, "wall_s": record["wall_s"], "status": status}
+            click.echo(_("{levels}: {wall_s:number} s, {status}", **known))
         click.echo(
             "\n".join([*notes.told, *map(str, findings)])
             or _("One trial at each end of the range showed nothing wrong.")
@@ -147,8 +140,7 @@ def print_plan(asked: Asked, is_analysed: bool = False) -> None:
     times = "" if is_search else f" x {ahead['replicates']} replicates"
     click.echo(f"{ahead['study']}: {len(shown):,} treatments{times}")
     for treatment in () if is_search else shown:
-        levels = (f"  {name}={level}" for name, level in treatment.items())
-        click.echo(visible("".join(levels)))
+        click.echo(visible("".join(f"  {name}={level}" for name, level in treatment.items())))
     if is_search:
         click.echo(
             f"at most {ahead['n_trials']} trials, chosen as the search goes on, and "

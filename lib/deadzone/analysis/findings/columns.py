@@ -148,8 +148,7 @@ def _may_be_set(seen: Experiment, name: str) -> bool:
 def _is_option(seen: Experiment, name: str) -> bool:
     """Whether a name is that of an option such as threads or clients, and of no count of them."""
     words = set(words_of(name))
-    is_named = bool(words & (OF_EACH - {"limit"}) and not words & MEASURED)
-    return is_named and _may_be_set(seen, name)
+    return bool(words & (OF_EACH - {"limit"}) and not words & MEASURED) and _may_be_set(seen, name)
 
 
 def _has_few_values(column: pd.Series, levels: int) -> bool:

@@ -148,8 +148,7 @@ def one_level_off(seen: Experiment) -> Iterator[Finding]:
     for row in (table.iloc[0], table.iloc[-1]):
         least = STANDS_OUT if row["n"] >= FEWEST_AGREEING else CLIFF
         if row["off"] == 0 and abs(np.log(row["median"] / row["fitted"])) > least:
-            p = _p_off_the_fit(seen.model, row)
-            yield _off(seen, row, p, float(row["fitted"]), "end", "notes")
+            yield _off(seen, row, _p_off_the_fit(seen.model, row), row["fitted"], "end", "notes")
 
 
 def _off(

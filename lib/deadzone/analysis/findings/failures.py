@@ -157,17 +157,11 @@ def nothing_trusted(seen: Experiment) -> Iterator[Finding]:
     kept = counted(seen.ended)["level"].nunique()
     used, foreign = _disturbers(rows), numbers(rows, "foreign_cpu")
     yield seen.found(
-        NOTHING_TRUSTED,
-        True,
-        rows,
-        kept=kept,
+        NOTHING_TRUSTED, True, rows, how="named" if used else "", kept=kept,
         all=seen.ended["level"].nunique(),
         who=", ".join(f"{name} {cores:.2f}" for name, cores in used),
-        foreign=f"`--foreign-cpu {np.ceil(10 * np.nanmax([0.1, *foreign])) / 10:.1f}`"
-        if used
-        else "",
-        how="named" if used else "",
-    )
+        foreign=f"`--foreign-cpu {np.ceil(10 * np.nanmax([0.1, *foreign])) / 10:.1f}`",
+    )  # fmt: skip
 
 
 def _disturbers(rows: pd.DataFrame) -> list[tuple[str, float]]:
@@ -191,8 +185,9 @@ def other_workload(seen: Experiment) -> Iterator[Finding]:
         return
     rows = seen.others.assign(number=seen.others["trial"])
     changes = "; ".join(rows[OTHER_WORKLOAD].unique())
-    levels = levels_in(rows[seen.knob])
-    yield seen.found("other_workload", True, rows, levels=levels, changes=changes)
+    yield seen.found(
+        "other_workload", True, rows, levels=levels_in(rows[seen.knob]), changes=changes
+    )
 
 
 @finding(

@@ -158,9 +158,12 @@ def knob_not_used(seen: Experiment) -> Iterator[Finding]:
     good = np.isfinite(log)
     scatter = float(np.nanstd(centred(log, codes), ddof=len(np.unique(codes))))
     sees = scatter * np.sqrt(2 / np.bincount(codes).min()) < SEEN / 2
-    unused = sees and all(association(values, codes) > NO_SIGN for values in known)
-    unused = unused and not _one_stands_out(log[good], pd.factorize(codes[good])[0])
-    unused = unused and not any(_one_lies_apart(values, codes) for values in known)
+    unused = (
+        sees
+        and all(association(values, codes) > NO_SIGN for values in known)
+        and not _one_stands_out(log[good], pd.factorize(codes[good])[0])
+        and not any(_one_lies_apart(values, codes) for values in known)
+    )
     yield seen.found("knob_not_used", unused, measures=len(known))
 
 

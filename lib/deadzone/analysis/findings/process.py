@@ -151,8 +151,7 @@ def too_short(seen: Experiment) -> Iterator[Finding]:
         return
     medians = typical(seen, rows, wall)
     short = [level for level, median in zip(seen.levels, medians, strict=True) if median < START_S]
-    least_ms = 1000 * float(np.nanmin(medians))
-    yield seen.found("too_short", len(short) > 0, levels=short, wall_ms=least_ms)
+    yield seen.found("too_short", bool(short), levels=short, wall_ms=1000 * np.nanmin(medians))
 
 
 @finding(

@@ -60,10 +60,7 @@ WAITS = {
 """What threads wait for, by column of the account, in the order in which threads beyond the offer
 are allowed to."""
 
-AFTER_TIMER = [*WAITS][[*WAITS].index(TIMER) + 1 :]
-
-CPU = ("user_s", "sys_s", "wall_s")
-NEEDED = (*CPU, "threads_s", *(column for column in WAITS if column != TIMER))
+NEEDED = ("user_s", "sys_s", "wall_s", "threads_s", *(name for name in WAITS if name != TIMER))
 
 SLEEPS = ("asleep_s", TIMER, "network_wait_s")
 HELD = {column: reason for column, reason in WAITS.items() if column not in SLEEPS}
@@ -146,16 +143,14 @@ def parts_of(
     sits, beside = [column for column in ("asleep_s", TIMER) if column in at], threads - wall
     if SERVED in at:
         sits, beside = ["network_wait_s"], cpu + at[[*HELD]].sum(axis=1)
-    most = np.minimum(beside.clip(lower=0.0), COORDINATORS * wall)
-    coordinator = np.minimum(at[sits].sum(axis=1), most)
+    coordinator = np.minimum(at[sits].sum(axis=1), beside.clip(0.0, COORDINATORS * wall))
     offers = _offers(knob, level, (threads - coordinator) / wall)
     could_run = (threads - coordinator - at[[*HELD_BY_CPU]].sum(axis=1)) / wall
     cores = level if offers else max(float((cpu / wall).max()), min(1.0, float(could_run.max())))
     offer = cores * wall
     # where there were as many threads as were asked for, each is to work
-    if offers and knob != LIMIT and MOST in at:
-        apart = (at[MOST].astype(float) - cores).abs().fillna(COORDINATORS)
-        coordinator = np.minimum(coordinator, apart * wall)
+    met = numbers(at, MOST if offers and knob != LIMIT else "")
+    coordinator = np.minimum(coordinator, (met - cores).abs().fillna(COORDINATORS) * wall)
     threads = threads - coordinator
     job_s = y if goal == "min" else 1 / y
     lies_outside = np.log(y / wall) if goal == "min" and response != "wall_s" else 0.0 * wall
@@ -164,17 +159,16 @@ def parts_of(
     for column in told:
         sat = np.minimum(at[column], coordinator) if column in sits else 0.0
         coordinator = coordinator - sat
-        waited, most = at[column] - sat, spare
-        if column == TIMER:  # who sleeps by the clock does something else in between
-            most = spare * waited / (waited + at[AFTER_TIMER].sum(axis=1)).clip(lower=TINY)
-        allowed = np.minimum(waited, most)
+        waited = at[column] - sat
+        # who sleeps by the clock waits for other things in between
+        between = at[[*HELD, "network_wait_s"]].sum(axis=1) if column == TIMER else 0.0
+        share = waited / (waited + between).clip(lower=TINY)
+        allowed = np.minimum(waited, spare * share)
         spare = spare - allowed
         parts[WAITS[column]] = waited - allowed
     parts[FEW] = (offer - threads).clip(lower=0.0)
-    # threads that were there and ended are missed while the others sleep by the clock
-    if offers and knob != LIMIT and {MOST, TIMER} <= {*at}:
-        came = at[MOST].astype(float) >= cores
-        missed = (parts[FEW] * parts["sleeping"] / threads).where(came, 0.0)
+    if TIMER in at:  # threads that were there and ended are missed while the others sleep
+        missed = (parts[FEW] * parts["sleeping"] / threads).where(met >= cores, 0.0)
         parts["sleeping"] += missed
         parts[FEW] -= missed
     # More were busy than were offered: of a limit, within periods that were not over; else there
@@ -187,12 +181,14 @@ def parts_of(
     }
     active = computing / jobs + sum(waits.values())
     table = pd.DataFrame(waits | {f"slow_{reason}": parts[reason] / cpu for reason in SLOWED})
-    table = table.assign(
-        **{f"work_{WORK}": np.log(cpu / jobs), f"ln_{FEW}": np.log1p(parts[FEW] / jobs / active)}
-    )
-    table = table.assign(computing=computing / jobs, active=active)
-    log_loss = np.log(job_s * cores)
-    return table.assign(log_loss=log_loss, **{f"ln_{OUTSIDE}": lies_outside}, offers=offers)
+    table = table.assign(computing=computing / jobs, active=active, offers=offers)
+    logarithms = {
+        "log_loss": np.log(job_s * cores),
+        f"work_{WORK}": np.log(cpu / jobs),
+        f"ln_{FEW}": np.log1p(parts[FEW] / jobs / active),
+        f"ln_{OUTSIDE}": lies_outside,
+    }
+    return table.assign(**logarithms)
 
 
 def _of_requests(at: pd.DataFrame, response: str) -> pd.DataFrame:
@@ -225,8 +221,7 @@ def time_by_level(
     share of their response. level: shape (n,), where each trial stands; nan for none."""
     known_here = is_known(trials, response)
     known = trials[known_here].fillna({TIMER: 0.0})
-    running = {WORK: known["user_s"] + known["sys_s"]}
-    parts = known.rename(columns=WAITS).assign(**running)
+    parts = known.rename(columns=WAITS).assign(**{WORK: known["user_s"] + known["sys_s"]})
     parts = parts[[WORK, *(reason for column, reason in WAITS.items() if column in known)]]
     if ANSWERED in trials:
         parts = _of_requests(known, response).filter(like="wait_")

@@ -111,8 +111,9 @@ def without_denied(candidates: Candidates, tied_set: BestSet) -> BestSet:
     low = np.where(member, 0.0, tied_set.low)
     loss = np.maximum(tied_set.loss - tied_set.loss[member].min(), low)
     loss = np.where(tied_set.member & ~may, np.maximum(own - own[best], loss), loss)
-    high = np.maximum(tied_set.high, loss)
-    return replace(tied_set, member=member, loss=loss, low=low, high=high)
+    return replace(
+        tied_set, member=member, loss=loss, low=low, high=np.maximum(tied_set.high, loss)
+    )
 
 
 def to_measure_again(candidates: Candidates, tolerance: float, index: int) -> np.ndarray:

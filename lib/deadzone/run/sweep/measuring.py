@@ -103,8 +103,7 @@ class Measuring:
     def starts(self) -> bool:
         """Whether a command of the study runs before its trials, which may start what belongs to
         them."""
-        workload = self._plan.study.workload
-        return any(getattr(workload, key, None) for key in ("setup", "prepare"))
+        return any(getattr(self._plan.study.workload, key, None) for key in ("setup", "prepare"))
 
     def stop(self) -> None:
         """Let whatever the workers wait for end soon."""

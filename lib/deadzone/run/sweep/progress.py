@@ -141,5 +141,4 @@ def shown_on(stream: TextIO) -> str:
 
 def in_notebook() -> bool:
     """Whether a kernel of Jupyter executes this."""
-    shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
-    return hasattr(shell, "kernel")
+    return hasattr(getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)(), "kernel")

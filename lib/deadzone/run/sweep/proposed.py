@@ -77,8 +77,7 @@ def _numbered(
     for treatment in proposal.treatments:
         earlier.append(treatment.label())
         number += 1
-        replicate = earlier.count(treatment.label())
-        place = (number, len(batches) + 1, replicate, False)
+        place = (number, len(batches) + 1, earlier.count(treatment.label()), False)
         trials.append(PlannedTrial(*place, treatment, proposal.stage))
     return trials
 
@@ -89,12 +88,8 @@ def _record(batch: Sequence[PlannedTrial], proposal: NextTreatments, plan: Plan)
     return {
         "batch": batch[0].block,
         "trials": [
-            {
-                "trial": trial.trial,
-                "replicate": trial.replicate,
-                "levels": dict(trial.treatment.levels),
-            }
-            for trial in batch
+            {"trial": one.trial, "replicate": one.replicate, "levels": dict(one.treatment.levels)}
+            for one in batch
         ],
         **({"stage": proposal.stage} if proposal.stage else {}),
         "gain": [float(gain) for gain in proposal.gain[: len(batch)]],

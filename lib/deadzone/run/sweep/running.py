@@ -156,8 +156,7 @@ def _other_workload(plan: Plan, run: RunFolder, identity: Mapping[str, str]) -> 
 
 def _known(run: RunFolder, plan: Plan, total: int) -> int:
     """How many trials are known of: those of the plan, and those that were chosen."""
-    chosen = sum(len(batch.get("trials", ())) for batch in run.batches())
-    return max(len(plan.trials) + chosen, total)
+    return max(len(plan.trials) + sum(len(one.get("trials", ())) for one in run.batches()), total)
 
 
 def _counted(run: RunFolder, n_planned: int, repeats: int) -> str:
@@ -278,9 +277,8 @@ class _Sweep:
 
     def _fits(self, trials: Sequence[PlannedTrial]) -> bool:
         """Whether trials are expected to end within the study's budget of time."""
-        budget_s = self._plan.study.design.budget_s or math.inf
-        expected_s = sum(map(self._times.typical_s, trials))
-        fits = time.monotonic() - self._began_s + expected_s <= budget_s
+        left_s = (self._plan.study.design.budget_s or math.inf) - time.monotonic() + self._began_s
+        fits = sum(map(self._times.typical_s, trials)) <= left_s
         self.is_spent |= not fits
         return fits
 

@@ -175,8 +175,7 @@ def _judged(ended: Exit, oom_kills: int | None, timeout_s: float) -> tuple[Statu
         return "oom_killed", "a process was killed: out of memory"
     if ended.exit_code < 0:
         number = -ended.exit_code
-        is_named = number in set(signal.Signals)
-        name = signal.Signals(number).name if is_named else f"signal {number}"
+        name = signal.Signals(number).name if number in set(signal.Signals) else f"signal {number}"
         return "failed", f"killed by {name}"
     if left := ended.counted.get("left_running"):
         return "ok", f"{left} processes were left running and were killed"

@@ -96,11 +96,7 @@ class OtherProcesses:
         began = time.thread_time()
         now, at = _all(), time.monotonic()
         elapsed = max(at - self._at, 1e-9)
-        kernel = {
-            pid
-            for (pid, _), process in now.items()
-            if (process.parent, process.name) == (0, KERNEL)
-        }
+        kernel = {pid for (pid, _), one in now.items() if (one.parent, one.name) == (0, KERNEL)}
         self._workers = _used(self._last, now, {*_family(os.getpid(), now), *spare, *kernel})
         used = {name: sum(s for s, _ in each) for name, each in self._workers.items()}
         largest = sorted(used.items(), key=lambda pair: -pair[1])[:MOST_NAMED]
