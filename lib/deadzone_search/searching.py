@@ -160,8 +160,8 @@ def check_trials(space: Space, trials: int) -> tuple[int, int]:
     if trials < least:
         raise PhaseError(
             f"trials is {trials}; a search of {len(space.knobs)} knobs takes {least} or more: "
-            f"{BASELINES + n} of the screen, {BLOCK} of the search, and the confirmation. Give "
-            f"`trials={least}`, or fewer knobs."
+            f"{BASELINES + n} of the screen, {BLOCK} of the search, and the confirmation. Set "
+            f"`trials` to {least}, or search fewer knobs."
         )
     return n, blocks
 

@@ -109,7 +109,7 @@ def space_of(
     if "stage" in levels:
         raise PhaseError("factors.stage has the name of a column of `ask`; rename it.")
     if len(levels) < 2:
-        raise PhaseError("A search takes two knobs or more; `dz.fit_phases` answers for one.")
+        raise PhaseError("A search takes two knobs or more: name another in `factors`.")
     for name in baseline or {}:
         check_known(PhaseError, f"baseline names {name!r}", name, levels, "Knobs are")
     start = {name: (baseline or {}).get(name, values[0]) for name, values in levels.items()}
@@ -132,7 +132,7 @@ def space_of(
     if len(cells) < len(levels) + 2:
         raise PhaseError(
             f"where and when leave {len(cells)} of {math.prod(map(len, levels.values()))} cells, "
-            f"too few to tell {len(levels)} knobs apart. Widen `where`, or use `dz.fit_phases`."
+            f"too few to tell {len(levels)} knobs apart. Widen `where`."
         )
     for name in levels:
         if cells[name].nunique() < 2:

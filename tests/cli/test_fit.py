@@ -225,6 +225,22 @@ def test_a_level_keeps_its_remark_and_is_a_number_unless_the_remark_is_the_level
         assert len(found["settings"]) == 3  # two settings, not one number
 
 
+def test_levels_with_remarks_are_in_order_and_ranges_of_phases_leave_them_out(fit_of):
+    rows = [("1 (Sequential)", "665 ms"), (5, "872 ms"), (10, "1522 ms")]
+    said = fit_of(rows, "concurrency", "P95 Latency", "-q").out
+    assert "more is asked for at once" in said
+    rows = [("1 (one)", 8.0), (2, 4.1), ("4 (cores)", 2.1), ("8 (HT)", 2.0), ("16 (more)", 2.1)]
+    said = fit_of(rows * 2, "threads", "wall_s", "--details").out
+    assert " 1-4 " in said and "4 (cores)" in said
+
+
+def test_which_way_is_better_is_said_where_slices_have_settings(fit_of):
+    rows = [("a", n, n * 10) for n in (1, 2, 4, 8)] + [("b", n, n * 5) for n in (1, 2, 4, 8)]
+    columns = ("benchmark", "ranks", "ns/day")
+    said = fit_of(rows, "ranks", "ns/day", "--by", "benchmark", "-q", columns=columns).out
+    assert "More ns/day is better, by its name. By slice: benchmark a / ranks 8" in said
+
+
 def test_a_trial_whose_response_is_a_word_is_left_out_once_that_cell_is_empty(fit_of):
     rows = [(1, 100), (2, "abc"), (4, 350), (1, 101), (4, 352)]
     said = fit_of(rows, "n", "ops/s", code=2).err

@@ -1,5 +1,6 @@
 """What of a table is no column and no trial, and what is no head line."""
 
+import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given
@@ -61,10 +62,32 @@ def test_a_head_line_behind_a_mark_of_remarks_is_one(tmp_path, head):
 
 def test_marks_of_markdown_around_cells_are_taken_off(tmp_path):
     path = tmp_path / "t.md"
-    path.write_text("| **n** | t |\n| --- | --- |\n| **25** | **2,798.6 ns** |\n| 50 | 5 ns |\n")
+    rows = "| **25** | **2,798.6 ns** |\n| **50** *(default)* | 5 ns |\n| 2 * 3 * 4 | 6 ns |\n"
+    path.write_text(f"| **n** | t |\n| --- | --- |\n{rows}")
     table = read_table(path)
-    assert table["n"].tolist() == [25, 50]
-    assert table["t"].str.strip().tolist() == ["2,798.6 ns", "5 ns"]
+    assert table["n"].tolist() == ["25", "50 (default)", "2 * 3 * 4"]
+    assert table["t"].str.strip().tolist() == ["2,798.6 ns", "5 ns", "6 ns"]
+
+
+def test_a_cell_that_is_merged_over_as_many_rows_as_others_stands_for_each(tmp_path):
+    table = table_of(tmp_path, "n,kind,ms\n2^16,a,1\n,b,2\n2^20,a,3\n,b,4\n")
+    assert table["n"].tolist() == ["2^16", "2^16", "2^20", "2^20"]
+    assert said_of(table, "ms") == ["An empty cell of n stands for the one above it."]
+    lists = pd.DataFrame({"at": [np.array([1, 2]), np.array([3])], "ms": [1, 2]})
+    assert entered(lists).columns.tolist() == ["ms"]
+    uneven = table_of(tmp_path, "n,kind,ms\n1,a,1\n,b,2\n,c,2\n4,a,3\n,b,4\n")
+    assert uneven["n"].isna().sum() == 3 and not said_of(uneven, "ms")
+
+
+@pytest.mark.parametrize(
+    ("levels", "left"),
+    [("1 2 4 Durchschnitt", 3), ("1 2 4 平均", 3), ("1 2 4 Overall", 3),
+     ("a_mean a_median a_stddev b_mean b_stddev", 3)],
+)  # fmt: skip
+def test_rows_of_statistics_are_no_levels(tmp_path, levels, left):
+    rows = "".join(f"{level},{i + 3}\n" for i, level in enumerate(levels.split()))
+    table = table_of(tmp_path, f"n,ms\n{rows}")
+    assert len(table) == left and "Rows that sum up others" in said_of(table, "ms")[0]
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ from deadzone.study.direction import direction_of, known_goal
     "ns/op", "B/op", "allocs/op", "us_per_op", "cache_misses", "errors_per_s", "error_rate",
     "cache_hit_latency_ms", "recall_time (s)", "success_cost", "hit_memory_mb", "precision_bytes",
      "timeouts/s", "max_rss_bytes", "energy_joules",
+    "평균응답시간", "平均耗时", "오류율", "错误率", "Laufzeit", "ping under load",
     "timeOfOneLCAOMinimize(s)", "cpu_cycles", "p99", "Time/ms", "Latency p99/us",
 ])  # fmt: skip
 def test_less_of_a_time_or_of_anything_per_thing_is_better(name):
@@ -23,7 +24,8 @@ def test_less_of_a_time_or_of_anything_per_thing_is_better(name):
     "achieved_rate", "speed_x", "tokens_per_joule", "req/s per core", "Memory bandwidth (MB/s)",
     "avg_ts", "throughput_p95", "Success %", "cache hit %", "tok/J", "NOPM", "ops/kWh", "MB/J",
     "처리량", "평균 처리량", "Durchsatz", "parallel efficiency", "S t/s", "S_PP t/s",
-    "RPS</br>Single", "/s", "/sec",
+    "RPS</br>Single", "/s", "/sec", "吞吐量", "加速比", "유효 대역폭", "성공률", "Scaling",
+    "Performance (ns/day)", "Latency Improvement",
 ])  # fmt: skip
 def test_more_per_time_is_better(name):
     assert known_goal(name) == "max"

@@ -99,6 +99,7 @@ def test_units_that_go_together_are_converted_to_one(units, one, factors):
 
 def test_a_level_may_be_a_product_and_no_spread():
     assert level_amount("128 * 3").value == 384
+    assert [level_amount(power).value for power in ("2^16", "10 ** 3")] == [65536, 1000]
     assert (read := level_amount("8 (default)")).value == 8 and read.remark == "default"
     assert level_amount("3 ± 1") is None
     assert read_quantity("3 ± fast") is None

@@ -44,3 +44,16 @@ def test_a_number_among_arguments_stands_for_its_text():
     assert workload.argv == ("dd", "-1", "0.5", "{threads}")
     assert workload.setup == ("dd", "8")
     assert workload.env == {"N": "3"}
+
+
+def test_the_unit_in_which_the_workload_reads_a_response_says_which_way_is_better():
+    read = "{kind: command, argv: [x, '{n}'], responses: {score: {regex: '(.*)', unit: %s}}}"
+    text = f"study: s\nworkload: {read}\nfactors: {{n: [1, 2]}}\nresponse: {{name: score%s}}\n"
+    for unit, own, goal in (
+        ("req/s", "", "max"),
+        ("ms", "", "min"),
+        ("req/s", ", unit: ms", "min"),
+    ):
+        response = parse_study(text % (unit, own), "s").response
+        assert (response.goal, response.goal_from) == (goal, "unit")
+        assert response.unit == (own[-2:] or unit)

@@ -1,17 +1,21 @@
 """What of a table is no column and no trial: cells that are lists, a row of units below the head
 line, and rows that sum up others."""
 
+import re
+
+import numpy as np
 import pandas as pd
 
-from deadzone.language.messages import _
+from deadzone.language.messages import Message, _
 from deadzone.store.table import IDENTITY
 from deadzone.study.quantity import level_amount
-from deadzone.study.response_cells import LEFT_OUT, UNITS_OF, is_amount, is_unit
-from deadzone.study.scales import NO_LIMIT, level_name
+from deadzone.study.response_cells import LEFT_OUT, UNITS_OF, is_amount, is_unit, level_names
+from deadzone.study.scales import MISSING, NO_LIMIT, level_name
 
 STATISTICS = {
-    "total", "mean", "average", "avg", "median", "std", "stdev", "stddev", "geomean",
-    "합계", "평균", "중앙값", "표준편차",
+    "total", "sum", "mean", "average", "avg", "median", "std", "stdev", "stddev", "geomean",
+    "overall", "합계", "총계", "평균", "중앙값", "표준편차", "durchschnitt", "mittelwert", "gesamt",
+    "summe", "平均", "平均值", "合计", "总计", "中位数", "标准差",
 }  # fmt: skip
 """Words that sum up other rows."""
 
@@ -20,6 +24,9 @@ REPEATED = {
     "max": {"max", "maximum", "최대"},
 }
 """Words that do so where the row repeats that statistic of the others: `max` may be no limit."""
+
+SPREAD_OF_REPEATS = re.compile(r"(.+)_(?:stddev|cv)")
+"""A row of google-benchmark that says how its repeats scatter."""
 
 CLOSE = 1e-3
 """By so much, rounded, a row may differ from the sum of the others."""
@@ -33,7 +40,7 @@ def entered(table: pd.DataFrame) -> pd.DataFrame:
     up others; all are said by name in `table.attrs[LEFT_OUT]`."""
     texts = texts_of(table)
     nested = [name for name in texts if not table[name].map(pd.api.types.is_scalar).all()]
-    kept, said = table.drop(columns=nested), []
+    kept, said = _filled_down(table.drop(columns=nested))
     if nested:
         said.append(
             _("Columns of lists are left out: {names}.", names=", ".join(map(repr, nested)))
@@ -61,6 +68,20 @@ def entered(table: pd.DataFrame) -> pd.DataFrame:
     return kept
 
 
+def _filled_down(table: pd.DataFrame) -> tuple[pd.DataFrame, list[Message]]:
+    """The table with the cells of its first column that are merged, each over as many rows as the
+    others, and what is said of it."""
+    names = table.iloc[:, 0] if len(table.columns) else pd.Series(dtype=object)
+    is_text = names.dtype.kind == "O"
+    begins = (level_names(names).ne(MISSING) if is_text else names.notna()).to_numpy(bool)
+    rows = np.diff(np.flatnonzero(np.append(begins, True)))
+    is_merged = len(rows) > 1 and rows[0] > 1 and np.ptp(rows) == 0 and bool(begins[0])
+    if not is_merged or table.columns.has_duplicates:
+        return table, []
+    said = _("An empty cell of {name} stands for the one above it.", name=names.name)
+    return table.assign(**{str(names.name): names.where(begins).ffill()}), [said]
+
+
 def _units_below(table: pd.DataFrame) -> dict[str, str]:
     """The units in the line below the head line, by column; empty where it holds anything else."""
     first = ((str(name), *map(level_name, cells)) for name, cells in table.head(1).items())
@@ -80,6 +101,14 @@ def texts_of(table: pd.DataFrame) -> list[str]:
 def _sums_up(table: pd.DataFrame, names: pd.Series) -> pd.Series:
     """Which rows sum up the others, by the names of the levels of one column: by a word, or because
     their value is the sum."""
+    known = {*names}
+    spreads = {
+        name
+        for name in known
+        if (repeats := SPREAD_OF_REPEATS.fullmatch(name)) and f"{repeats[1]}_mean" in known
+    }
+    if spreads:
+        return names.isin(spreads)
     is_number = names.map({name: level_amount(name) is not None for name in names.unique()})
     if not 0.5 < is_number.mean() < 1 or names[is_number].nunique() < FEWEST_NUMBERS:
         return pd.Series(False, names.index)

@@ -43,8 +43,8 @@ STANDARD_INPUT = Path("-")
 BEGINNINGS = {b"PAR1": ".parquet", b"ARROW1": ".feather", b"[": ".json", b"{": ".jsonl"}
 """How the files begin that are no text with a header."""
 
-EMPHASIS = re.compile(r"\A\s*(\*{1,3}|__|`)\s*([^*`]+?)\s*\1\s*\Z")
-"""Markdown's marks around the text of a cell."""
+EMPHASIS = re.compile(r"(?<![\w*`])(\*{1,3}|__|`)(?!\s)([^*`]*[^\s*`])\1(?![\w*`.])")
+"""Markdown's marks around the text of a cell, or around a part of it."""
 
 HASH = re.compile(r"^#\s*(?=[\w*`])")
 """Before the first name, where the head line is a remark: `# threads tps`."""
@@ -265,7 +265,10 @@ def _read_csv(path: Path) -> pd.DataFrame:
     if not plain.equals(table[texts]):
         table = table.loc[plain.index].assign(**plain.apply(as_numbers))
     first, *others = map(str.strip, map(str, table.columns))
-    names = [EMPHASIS.sub(r"\2", name) for name in (HASH.sub("", first), *others)]
+    names = [
+        marked[2] if (marked := EMPHASIS.fullmatch(name)) else name
+        for name in (HASH.sub("", first), *others)
+    ]
     return table.set_axis([first, *names[1:]] if names[0] in names[1:] else names, axis=1)
 
 

@@ -32,6 +32,7 @@ THINGS = {
     "operations", "ops", "objects", "rounds", "steps", "cells", "genes", "variables", "posts",
     "products", "urls", "words", "characters", "columns", "values", "samples", "transactions",
     "queries", "elems", "features", "prompts", "variants", "polygons", "timesteps", "warehouses",
+    "txs", "txns", "msgs", "reqs",
 }  # fmt: skip
 """Words for things to work on."""
 
@@ -51,13 +52,14 @@ TIME_UNITS = {unit.lower() for unit in SECONDS} - {"min", "mins", "h"} | {"milli
 TIMES = {
     "time", "latency", "latencies", "lat", "duration", "elapsed", "wall", "walltime",
     "runtime", "delay", "wait", "rtt", "ttft", "tpot", "itl", "lag", "jitter", "makespan", "stall",
-    "pause", "real", "cycles", "startup", "zeit", "dauer", "latenz", "시간", "지연", "지연시간",
+    "pause", "real", "cycles", "startup", "ping", "zeit", "dauer", "latenz", "laufzeit", "시간",
+    "지연", "时间", "耗时", "用时", "延迟", "时延", "時間",
 }  # fmt: skip
 """Words for a time; a cycle is one of a clock."""
 
 RATES = {
     "throughput", "throughputs", "bandwidth", "goodput", "rate", "bw", "mips", "iops", "ts",
-    "nopm", "durchsatz", "처리량",
+    "nopm", "durchsatz", "처리량", "대역폭", "吞吐", "带宽", "速率",
 }  # fmt: skip
 
 RATE_UNIT = re.compile(
@@ -72,11 +74,11 @@ PRINTED = re.compile(r"[kmg]?(r|q|t|f|io|msg|req|tok)ps|[kmg]ops|[kmgtpe]flops")
 PERCENTILE = re.compile(r"p[1-9]\d{1,3}")
 """`p99` alone is one of a time."""
 
-GAINS = {"speed", "speedup", "accuracy", "ipc", "속도"}
+GAINS = {"speed", "speedup", "improvement", "accuracy", "ipc", "속도", "加速比", "速度"}
 
 SHARES = {
     "success", "successes", "hit", "efficiency", "availability", "recall", "precision", "bleu",
-    "psnr", "ssim", "vmaf", "mfu",
+    "psnr", "ssim", "vmaf", "mfu", "scaling", "성공", "성공률", "成功", "成功率", "命中率",
 }  # fmt: skip
 """Words for what is better larger, but for the time that it takes: `hit_latency_ms`."""
 
@@ -85,7 +87,8 @@ WRONG = {
     "retry", "retries", "retrans", "retransmits", "retransmissions", "fault", "faults", "timeout",
     "timeouts", "failure", "failures", "failed", "fail", "fails", "loss", "lost", "rejected",
     "aborts", "aborted", "conflicts", "deadlocks", "stalls", "collisions", "switches", "migrations",
-    "evictions", "throttled", "overhead", "rejects", "refused", "interrupts",
+    "evictions", "throttled", "overhead", "rejects", "refused", "interrupts", "실패", "오류",
+    "에러", "失败", "错误", "丢包",
 }  # fmt: skip
 
 COSTS = {
@@ -104,6 +107,10 @@ RESOURCES = {
 """Per one of these is not per thing that was done."""
 
 PER = re.compile(r"(?i)(?<![a-z])per(?![a-z])|/")
+
+UNPARTED = TIMES | RATES | GAINS | SHARES | WRONG
+TOGETHER = re.compile("|".join(sorted((w for w in UNPARTED if not w.isascii()), key=len)[::-1]))
+"""Words of languages that write them together: `평균응답시간` ends in one for a time."""
 
 MOVED = {"sent", "received", "transferred", "read", "written", "processed", "total", "transfer"}
 """Beside bytes: how much was done, which is no cost."""
@@ -143,6 +150,7 @@ def words_of(name: str) -> list[str]:
     """The words of a column's name: `errorRate` and `error_rate` are two, `%` is percent and `$`
     usd."""
     spelled = _parted(name).replace("%", "_percent_").replace("$", "_usd_")
+    spelled = TOGETHER.sub(r"_\g<0>_", spelled)
     return re.findall(r"[^\W_]+", spelled.lower())
 
 
@@ -157,7 +165,9 @@ def kind_of(text: str) -> Kind:
     if not below or (not named and below[0] not in TIME_UNITS):
         return own
     if below[0] in TIME_UNITS | {"min", "mins", "h", "day"}:
-        if _of_words(named[-1:]) == "time":  # `Time/ms` is one in ms
+        if (
+            _of_words(named[-1:]) == "time" and below[0] != "day"
+        ):  # `Time/ms` is one in ms, `ns/day` is simulated
             return "" if named[-1] in TIME_UNITS else "time"
         return "cost" if words & SPENT else "rate"
     if below[0] in RESOURCES:

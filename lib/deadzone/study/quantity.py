@@ -69,7 +69,7 @@ IN_THOUSANDS = r"\d{1,3}(?:(?:,\d{3})+|(?:[ '\u00a0\u202f]\d{3})+)"
 
 NUMBER = rf"[-+]?(?:{IN_THOUSANDS}(?:[.,]\d+)?|\d+[.,]\d+|\d+\.?|\.\d+)(?:[eE][-+]?\d+)?"
 WITH_UNIT = re.compile(rf"([$€£]?)\s*({NUMBER})\s*(:\s*1\b|[A-Za-zµμ%×]*(?:/[A-Za-z]+)?)")
-RANGE = re.compile(rf"({NUMBER})\s*([A-Za-zµμ%/]*)\s*[-–—]\s*~?({NUMBER}\D*)")
+RANGE = re.compile(rf"[$€£]?({NUMBER})\s*([A-Za-zµμ%/]*)\s*[-–—]\s*~?({NUMBER}\D*)")
 SPREAD = re.compile(rf"\s*\(?\s*(?:±|\+/?-)\s*({NUMBER})\s*(%|[A-Za-zµμ/]*)\s*\)?")
 
 FOOTNOTES = "*†‡§¶‖"
@@ -84,6 +84,7 @@ AMOUNT = re.compile(
 
 RATIO = re.compile(r"([-+]?\d+)\s*/\s*(\d*[1-9]\d*)")
 PRODUCT = re.compile(r"\d+(?:\s*[*x×]\s*\d+)+")
+POWER = re.compile(r"(\d{1,3})\s*(?:\^|\*\*)\s*(\d{1,2})")
 
 SIZE = re.compile(r"(\d{1,15}(?:\.\d{1,9})?)\s*([A-Za-z]*)")
 
@@ -142,12 +143,14 @@ def _middle(text: str) -> Quantity | None:
 
 
 def level_amount(text: str) -> Quantity | None:
-    """The amount that a level is: 64KiB, 1,024, 1/8, 128 * 3, 8 (default), QD=8; None where it is a
-    word."""
+    """The amount that a level is: 64KiB, 1,024, 1/8, 128 * 3, 2^10, 8 (default), QD=8; None where
+    it is a word."""
     if (found := REMARK.search(text)) and (read := level_amount(text[: found.start()])):
         return replace(read, remark=found[1] or found[2])
     if share := RATIO.fullmatch(text):
         return Quantity(float(Fraction(int(share[1]), int(share[2]))))
+    if power := POWER.fullmatch(text):
+        return Quantity(float(int(power[1]) ** int(power[2])))
     if PRODUCT.fullmatch(text):
         return Quantity(float(math.prod(map(int, re.findall(r"\d+", text)))))
     if not (match := AMOUNT.fullmatch(text)):

@@ -44,6 +44,9 @@ WRITTEN = UNITS.keys() | SECONDS.keys() | {"%"}
 IN_NAMES = {unit.lower() for unit in WRITTEN}
 """As the words of a column's name have them."""
 
+DECIMALS = re.compile(r"(?<![\d,])\d+,(?:\d{1,2}|\d{4,})(?![\d,])")
+"""A number whose comma is no mark between thousands."""
+
 NO_VALUE = {"n/a", "na", "-", "--", "—", "?"}
 
 STATUSES = {
@@ -69,18 +72,22 @@ def with_numbers(frame: pd.DataFrame, response: str) -> pd.DataFrame:
     words = names.str.lower()
     status = words.str.extract(IN_BRACKETS, expand=False).fillna(words).map(STATUS_OF)
     is_value = (names != MISSING) & ~names.str.lower().isin(NO_VALUE) & status.isna()
-    read = {name: cell for name in names[is_value].unique() if (cell := read_quantity(name))}
+    texts = dict(zip(names[is_value], _with_points(names[is_value]), strict=True))
+    read = {name: cell for name, text in texts.items() if (cell := read_quantity(text))}
     if not is_value.any() or set(names[is_value]) - set(read):
         return frame
-    units = {own.unit for own in read.values()}
-    family = family_of(units) if len(units) > 1 else (max(units), dict.fromkeys(units, 1.0))
+    first, *others = read.values()
+    is_of_first = is_unit(first.unit) and bool(others) and not any(own.unit for own in others)
+    units = {own.unit for own in read.values() if own.unit or (own.value and not is_of_first)}
+    family = family_of(units) if len(units) > 1 else (max(units, default=""), {})
     family = ("", MULTIPLES) if units <= MULTIPLES.keys() else family
     if {"m", "s"} <= units <= PRINTED_SECONDS.keys():  # 42m beside 1h02m
         family = ("s", PRINTED_SECONDS)
     if family is None:
         return frame
-    unit, factors = family
-    numbers = {name: float(f"{own.value * factors[own.unit]:.15g}") for name, own in read.items()}
+    unit, factors = _of_the_middle(read, *family)
+    amounts = {name: own.value * factors.get(own.unit, 1.0) for name, own in read.items()}
+    numbers = {name: float(f"{amount:.15g}") for name, amount in amounts.items()}
     changed = frame.assign(**{response: names.where(is_value).map(numbers).astype(float)})
     if status.notna().any():
         changed["status"] = status.where(status.notna(), frame.get("status", "ok"))
@@ -89,6 +96,27 @@ def with_numbers(frame: pd.DataFrame, response: str) -> pd.DataFrame:
     if spreads := [own.spread for own in read.values() if own.spread]:
         changed.attrs[SPREADS] = {response: median(spreads)}
     return changed
+
+
+def _with_points(cells: pd.Series) -> pd.Series:
+    """The cells of a column, with points for decimals where a comma stands for them in one that no
+    thousands have: 72,973 beside 78,39."""
+    is_decimal = (
+        cells.str.contains(DECIMALS).any() and not cells.str.contains(".", regex=False).any()
+    )
+    return cells.str.replace(",", ".") if is_decimal else cells
+
+
+def _of_the_middle(
+    read: Mapping[str, Quantity], unit: str, factors: Mapping[str, float]
+) -> tuple[str, Mapping[str, float]]:
+    """The unit of a time that numbers are in, and how many of it each other one is: that of the
+    middle cell where it is shorter than a second."""
+    sizes = {own.value * factors.get(own.unit, 1.0): own.unit for own in read.values()}
+    own = sizes[sorted(sizes)[len(sizes) // 2]]
+    if unit != "s" or not (size := SECONDS.get(own, 1.0)) < 1:
+        return unit, factors
+    return own, {name: factor / size for name, factor in factors.items()}
 
 
 def spread_of(frame: pd.DataFrame, response: str) -> float | None:
@@ -127,11 +155,11 @@ def is_amount(cell: object) -> bool:
 def _said(
     response: str, read: Mapping[str, Quantity], status: pd.Series, unit: str
 ) -> Iterable[Message]:
-    units = sorted({own.unit for own in read.values()})
-    if units != [""] and MULTIPLES.keys() >= {*units}:
+    units = sorted({own.unit for own in read.values() if own.unit})
+    if units and MULTIPLES.keys() >= {*units}:
         yield _(
             "{units} in the cells of {response}: k is 1,000, M and G are the next.",
-            units=", ".join(filter(None, units)),
+            units=", ".join(units),
             response=repr(response),
         )
     elif len(units) > 1:
@@ -139,6 +167,12 @@ def _said(
             "The cells of {response} are in several units ({units}), all are converted to {unit}.",
             response=repr(response),
             units=", ".join(units),
+            unit=unit,
+        )
+    elif units and any(own.value and not own.unit for own in read.values()):
+        yield _(
+            "Only the first cell of {response} has a unit, {unit}, which all are taken to be in.",
+            response=repr(response),
             unit=unit,
         )
     if any(own.spread is not None for own in read.values()):

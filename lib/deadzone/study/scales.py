@@ -16,7 +16,14 @@ from typing import Any, Final, Literal
 import numpy as np
 
 from deadzone.language.messages import Message, _
-from deadzone.study.levels import NONE, Level, format_level, is_number, read_level
+from deadzone.study.levels import (
+    NONE,
+    Level,
+    format_level,
+    is_number,
+    plain_number,
+    read_level,
+)
 from deadzone.study.quantity import FOOTNOTES, IN_THOUSANDS, Quantity, family_of, level_amount
 
 Scale = Literal["ratio", "interval", "words"]
@@ -29,7 +36,7 @@ Place = float | Literal["apart", "beyond"]
 largest."""
 APART, BEYOND = "apart", "beyond"
 
-NO_LIMIT = (NONE, "unlimited", "inf", "infinity", "max")
+NO_LIMIT = (NONE, "unlimited", "unbounded", "inf", "infinity", "\u221e", "max")
 """Spellings of a level without a limit, which lies beyond the largest number of a ratio scale."""
 
 MISSING = ""
@@ -109,6 +116,16 @@ def level_name(value: Any) -> str:
         return format_level(item) if is_number(item) else str(item)
     text = str(item).strip()
     return text.lower() if text.lower() in SPECIAL else text
+
+
+def without_remarks(levels: Iterable[Any]) -> dict[str, Level]:
+    """The levels with a remark that lie on an axis, without it: 8 of `8 (HT)`."""
+    amounts = {name: level_amount(name) for name in scale_of(levels).positions}
+    return {
+        name: read_level(f"{format_level(plain_number(own.value))}{own.unit}")
+        for name, own in amounts.items()
+        if own and own.remark
+    }
 
 
 def is_infinite(value: Any) -> bool:

@@ -32,7 +32,7 @@ from deadzone.study.service_specs import (
 )
 from deadzone.study.target_specs import AnyTarget, LocalTargetSpec
 from deadzone.study.until_specs import Seconds, UntilSpec
-from deadzone.study.workload_spec import CAPACITY, RateSearchSpec
+from deadzone.study.workload_spec import CAPACITY, RateSearchSpec, with_unit
 from deadzone.study.workload_specs import AnyWorkload
 
 CONVENTIONAL_UNITS = {
@@ -297,7 +297,7 @@ class Study(Spec):
             case {"workload": {"rate": dict()}} if document.get("response") is None:
                 response = {"name": CAPACITY, "unit": "requests/s", "goal": "max"}
                 return {**document, "response": response}
-        return document
+        return with_unit(document)
 
     @field_validator("factors")
     @classmethod

@@ -2,7 +2,8 @@
 share: a rate that is left open, numbers read from a text, the video that is decoded or sent."""
 
 import re
-from typing import Annotated, ClassVar, Literal
+from collections.abc import Mapping
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import AfterValidator, ConfigDict, Field
 
@@ -97,6 +98,18 @@ class BodyResponseSpec(Spec):
 
     unit: str | None = None
     """unit of the response"""
+
+
+def with_unit(document: Mapping[str, Any]) -> Mapping[str, Any]:
+    """A study as a document, whose response has the unit in which the workload reads it, where it
+    gives none itself."""
+    match document:
+        case {"workload": {"responses": dict(read)}, "response": {"name": str(name), **own}}:
+            of_workload = read.get(name)
+            if isinstance(of_workload, dict) and of_workload.get("unit") and "unit" not in own:
+                response = {"name": name, **own, "unit": of_workload["unit"]}
+                return {**document, "response": response}
+    return document
 
 
 class ResponseExtraction(BodyResponseSpec):

@@ -1,6 +1,7 @@
 """`judge`: what was claimed, held against the trials."""
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import pandas as pd
 
@@ -12,7 +13,8 @@ from deadzone.errors import PhaseError
 from deadzone.report.sweep.claims import judge_run
 from deadzone.study.claim_sentences import parse_claim
 from deadzone.study.claims import check_claims
-from deadzone.study.scales import levels_in
+from deadzone.study.levels import Level
+from deadzone.study.scales import levels_in, without_remarks
 from deadzone.verbs.examining import Rows
 from deadzone.verbs.run import Run, source_of
 
@@ -63,10 +65,20 @@ def judge(
             "Name the trials to judge the claims by: judge(claims, frame, knob, response)."
         )
     source = source_of(frame, knob=knob, response=response, goal=goal, by=by)
-    sound = well(counted(source.trials))
-    levels = {name: levels_in(sound[name]) for name in (source.knob, *source.by)}
+    factors, sound = (source.knob, *source.by), well(counted(source.trials))
+    plain = {name: without_remarks(sound[name]) for name in factors}
+    sound = sound.replace({name: names for name, names in plain.items() if names})
+    levels = {name: levels_in(sound[name]) for name in factors}
     measured = Measured(sound, source.response, source.goal, source.knob, levels)
     several = [claims] if isinstance(claims, str | Mapping) else claims
-    parsed = list(map(parse_claim, several))
+    names = {name: level for own in plain.values() for name, level in own.items()}
+    parsed = [parse_claim(_without_remarks(claim, names)) for claim in several]
     check_claims(parsed, measured.factors, source.knob, [*map(str, source.trials)])
     return JudgedClaims(judged(parsed, measured, confidence))
+
+
+def _without_remarks(part: Any, plain: Mapping[str, Level]) -> Any:
+    """A claim, or a part of it, in which levels stand without their remarks."""
+    if isinstance(part, Mapping):
+        return {name: _without_remarks(value, plain) for name, value in part.items()}
+    return plain.get(part, part) if isinstance(part, str) else part

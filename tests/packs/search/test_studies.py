@@ -141,7 +141,7 @@ def test_a_rehearsal_on_paper_says_the_trials_and_lists_no_cells(study, deadzone
         ({"where": "workers < 2"}, "leave workers one level"),
         ({"when": {"log": {"codec": "xz"}}}, "when.log.codec is 'xz'"),
         ({"when": {"log": {"log": "long"}}}, "when.log names 'log'"),
-        ({"trials": 20}, "trials is 20"),
+        ({"trials": 20}, "Set `trials` to 32"),
         ({"kind": "factorial", "trials": 36}, "trials is given for `kind: search`"),
         ({"factors": {**FACTORS, "log": ["long"]}}, "factors.log has one level"),
     ],

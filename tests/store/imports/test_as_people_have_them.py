@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from deadzone.errors import EXIT_PARTLY_READ, FormatError
-from deadzone.store.imports.registry import reader_of
+from deadzone.store.imports.registry import read_result, reader_of
 from store.imports.samples import changed, imported, sample, written
 
 NO_HEAD = """\
@@ -225,6 +225,14 @@ def test_a_google_benchmark_that_was_skipped_took_no_time_of_zero(tmp_path):
 def test_the_fits_of_an_old_google_benchmark_are_no_runs(tmp_path):
     path = google(tmp_path, {"name": "A", "real_time": 5}, {"name": "A_BigO"}, {"name": "A_RMS"})
     assert imported("google-benchmark", path)["benchmark"].tolist() == ["A"]
+
+
+def test_what_google_benchmark_prints_is_refused_with_one_way_out(tmp_path):
+    path = tmp_path / "run.txt"
+    path.write_text("Benchmark      Time    CPU  Iterations\nBM_x/1   100 ns   100 ns   7000\n")
+    with pytest.raises(FormatError, match="printed it") as refused:
+        read_result("google-benchmark", path)
+    assert str(refused.value).count("--benchmark_out=FILE") == 1
 
 
 def test_aggregates_alone_are_refused_with_the_option(tmp_path):

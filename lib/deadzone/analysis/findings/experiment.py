@@ -24,7 +24,7 @@ from deadzone.analysis.trial_columns import answering, below_zero, measured, thi
 from deadzone.study.direction import GoalFrom, Kind, is_time, kind_of
 from deadzone.study.levels import format_level, is_number, read_level
 from deadzone.study.response_cells import by_distinct, level_names
-from deadzone.study.scales import MISSING, level_name
+from deadzone.study.scales import MISSING, level_name, scale_of
 
 if TYPE_CHECKING:
     from deadzone.analysis.phases.model import PhaseModel
@@ -155,11 +155,14 @@ class Experiment:
 
 
 def levels_in(column: pd.Series) -> list[Any]:
-    """The levels in a column of the knob, ascending; words behind the numbers."""
+    """The levels in a column of the knob, ascending, such as 4, 8 (HT); words behind the
+    numbers."""
     names = level_names(column).unique()
     levels = dict.fromkeys(map(plain, names[names != MISSING]))
+    places = scale_of(levels).positions
     return sorted(
-        levels, key=lambda level: (not is_number(level), level if is_number(level) else 0)
+        levels,
+        key=lambda level: level if is_number(level) else places.get(level_name(level), math.inf),
     )
 
 

@@ -249,14 +249,14 @@ def noise_too_large(seen: Experiment) -> Iterator[Finding]:
 
 FAILED = (
     "error", "errors", "failed", "failure", "failures", "fails", "timeouts", "rejected", "refused",
-    "dropped", "aborted", "unsuccessful", "non2xx", "5xx",
+    "dropped", "aborted", "unsuccessful", "non2xx", "5xx", "실패", "失败",
 )  # fmt: skip
 """Words in the name of a column that counts what failed."""
 
 ATTEMPTED = (
     "requests", "attempts", "attempted", "total", "sent", "calls", "operations", "ops",
     "transactions", "queries", "messages", "iterations", "samples", "connections", "jobs",
-    "complete", "completed", "responses", "tests",
+    "complete", "completed", "responses", "tests", "요청", "请求",
 )  # fmt: skip
 """Words in the name of a column that counts what was attempted, or what of it succeeded; the first
 one found counts."""

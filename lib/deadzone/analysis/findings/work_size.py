@@ -98,7 +98,10 @@ PARALLEL = {
     "jobs", "procs",
 }  # fmt: skip
 
-CALLERS = {"clients", "client", "connections", "conns", "users", "vus", "concurrency"}
+CALLERS = {
+    "clients", "client", "connections", "conns", "users", "vus", "concurrency", "并发数", "并发",
+    "동시",
+}  # fmt: skip
 
 AT_ONCE = CALLERS | {
     "concurrent", "n", "number", "queue", "depth", "iodepth", "qd", "batch", "size", "thread",
@@ -186,7 +189,8 @@ def _how(seen: Experiment) -> str:
             return "asked_calls"
         is_own = named & OF_EACH and seen.kind == "time" and _in_proportion(seen, 2)
         return "asked_grows" if is_own else ""
-    if named & THINGS or (named & DATA and named & SIZES) or is_factor:
+    is_sized = named & SIZES or scale_of(seen.levels).unit == "bytes"
+    if named & THINGS or (named & DATA and is_sized) or is_factor:
         return "named"
     if _capacity(seen):
         return "repeated"

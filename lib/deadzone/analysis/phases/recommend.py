@@ -266,6 +266,8 @@ def recommend_from(
         state, said = "stopped", decision.stopped(stop, row, candidates)
     elif withheld is not None:
         state, said = "no_setting", withheld.sentence
+        if withheld.values.get("how") == "by":  # slices have settings
+            said = decision.directed(candidates, said)
     else:
         if state == "open" and not anyway:
             said = decision.open_(candidates, tied_set.loss, again)

@@ -122,7 +122,9 @@ def _of_run(run: RunFolder, knob: str, response: str, goal: str, by: tuple[str, 
     for column in (knob, response, *by):
         check_column(trials, column)
     own, is_own = study.response, response == study.response.name and not goal
-    better = (own.goal, own.goal_from) if is_own else direction_of(response, goal)
+    read = getattr(study.workload, "responses", {}).get(response)
+    unit = read.unit if read else None
+    better = (own.goal, own.goal_from) if is_own else direction_of(response, goal, unit)
     doubts = [
         *_of_limits(study, trials, run.provenance()),
         *_untrusted_levels(trials, knob),

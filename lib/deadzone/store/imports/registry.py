@@ -45,7 +45,9 @@ def read_result(form: str, path: Path) -> Results:
     try:
         return reader(path)
     except FormatError as error:
-        raise FormatError(f"{error}{recognised(path)}") from error
+        way = recognised(path)
+        is_on_screen = way.startswith(f" {form} printed it")
+        raise FormatError(f"{path}:{way}" if is_on_screen else f"{error}{way}") from error
 
 
 MOST_LOOKED_AT = 5_000_000
