@@ -119,6 +119,15 @@ def test_settings_and_sizes_of_work_are_told_by_their_names():
 TAKEN = ("named", "load", "grows", "repeated")
 
 
+def test_the_unit_of_its_levels_may_say_that_a_knob_is_work():
+    heap = {"heap size": ["1,000 objects", "10,000 objects", "50,000 objects"]}
+    assert how(pd.DataFrame({**heap, "gc_s": [17, 150, 1600]})) == "asked_grows"
+    assert not how(pd.DataFrame({**heap, "gc_s": [17, 16, 20]}))
+    sizes = ["2 KiB", "64 KiB", "1 MiB", "16 MiB"]
+    assert how(pd.DataFrame({"input": sizes, "gc_s": [4, 3, 2, 2]})) == "named"
+    assert not how(pd.DataFrame({"arena": sizes, "gc_s": [4, 3, 2, 2]}))
+
+
 def test_a_rate_that_repeats_the_knob_says_that_it_is_a_load_and_what_the_capacity_is():
     """Throughput of YCSB over the target that it was given."""
     target = [200, 500, 1000, 2500, 5000, 10000, 20000]

@@ -25,6 +25,7 @@ from deadzone.study.direction import GoalFrom, Kind, is_time, kind_of
 from deadzone.study.levels import format_level, is_number, read_level
 from deadzone.study.response_cells import by_distinct, level_names
 from deadzone.study.scales import MISSING, level_name, scale_of
+from deadzone.study.scales import levels_in as known_levels
 
 if TYPE_CHECKING:
     from deadzone.analysis.phases.model import PhaseModel
@@ -88,7 +89,7 @@ class Experiment:
         settings = table[factors].apply(lambda column: by_distinct(column, str, ""))
         table = table.assign(
             level=settings.groupby(factors, sort=False).ngroup().to_numpy(),
-            place=by_distinct(names, lambda name: places[plain(name)], -1),
+            place=by_distinct(names, lambda name: places[read_level(name)], -1),
             number=number,
             order=np.arange(len(table)),
         )
@@ -157,20 +158,12 @@ class Experiment:
 def levels_in(column: pd.Series) -> list[Any]:
     """The levels in a column of the knob, ascending, such as 4, 8 (HT); words behind the
     numbers."""
-    names = level_names(column).unique()
-    levels = dict.fromkeys(map(plain, names[names != MISSING]))
+    levels = known_levels(level_names(column).unique())
     places = scale_of(levels).positions
     return sorted(
         levels,
         key=lambda level: level if is_number(level) else places.get(level_name(level), math.inf),
     )
-
-
-def plain(level: Any) -> Any:
-    """A level as Python knows it: a number where it is one; MISSING where it is not known."""
-    if level_name(level) == MISSING:
-        return MISSING
-    return read_level(level.item() if hasattr(level, "item") else level)
 
 
 def typical(seen: Experiment, rows: pd.DataFrame, values: np.ndarray) -> np.ndarray:
@@ -195,7 +188,7 @@ def without_barred(
     """The trials at no barred level of the knob, but those that time-outs bound."""
     if not barred:
         return trials
-    level = trials[knob].map(plain)
+    level = trials[knob].map(level_name).map(read_level)
     return trials[level.isin(level[is_bound(trials, response)]) | ~level.isin(barred)]
 
 

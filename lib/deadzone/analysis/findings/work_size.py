@@ -182,14 +182,15 @@ def _how(seen: Experiment) -> str:
     if _is_load(words):
         return "load"
     is_factor = named == {"scale", "factor"}
+    unit = scale_of(seen.levels).unit
     if (named & SETTING and not is_factor) or any(word.startswith("max") for word in words):
-        if named & THINGS and _in_proportion(seen):
+        if {*named, unit} & THINGS and _in_proportion(seen):  # 1,000 rows
             return "asked_grows"
         if named <= AT_ONCE and _waits_longer(seen):
             return "asked_calls"
         is_own = named & OF_EACH and seen.kind == "time" and _in_proportion(seen, 2)
         return "asked_grows" if is_own else ""
-    is_sized = named & SIZES or scale_of(seen.levels).unit == "bytes"
+    is_sized = named & SIZES or unit == "bytes"
     if named & THINGS or (named & DATA and is_sized) or is_factor:
         return "named"
     if _capacity(seen):

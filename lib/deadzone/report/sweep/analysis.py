@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 from deadzone import packs
 from deadzone.analysis.finding import SEVERITIES, Finding, Severity
 from deadzone.analysis.findings.examining import barred_levels, examine
-from deadzone.analysis.findings.experiment import plain
 from deadzone.analysis.findings.fitting import examined
 from deadzone.analysis.phases.decision import UNANSWERED, State, problem, stopping
 from deadzone.analysis.phases.model import PhaseModel
@@ -24,8 +23,7 @@ from deadzone.errors import PhaseError, resume_option
 from deadzone.language.messages import _, join
 from deadzone.report.sweep.trials import FAILED, Source
 from deadzone.store.table import SEARCH_STAGE, rows_at
-from deadzone.study.levels import format_level
-from deadzone.study.scales import WORDS
+from deadzone.study.scales import WORDS, level_name
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -158,7 +156,7 @@ def analyse(
         return _searched(source, accept, {"anyway": anyway, **options})
     if barred := barred_levels(seen):
         # what the findings say of these levels is said once
-        told = FAILED, listing([format_level(plain(level)) for level in barred])
+        told = FAILED, listing([*map(level_name, barred)])
         doubts = (one for one in source.doubts if (one.text, one.values.get("levels")) != told)
         source = replace(source, barred=barred, doubts=tuple(doubts))
     options = {"all_there_is": all_there_is(source), "barred": source.barred, **options}

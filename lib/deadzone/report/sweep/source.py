@@ -9,7 +9,6 @@ from typing import Any
 import pandas as pd
 
 from deadzone import packs, places
-from deadzone.analysis.findings.experiment import plain
 from deadzone.analysis.findings.fitting import experiment_in
 from deadzone.analysis.phases.quantities import listing, percent, plain_name, setting, unit_of
 from deadzone.analysis.phases.roles import check_column, listed
@@ -25,6 +24,7 @@ from deadzone.study.direction import direction_of, is_time
 from deadzone.study.factors import FactorSpec
 from deadzone.study.levels import NONE, Level, format_level
 from deadzone.study.response_cells import UNITS_OF
+from deadzone.study.scales import level_name
 from deadzone.study.spec import Study
 from deadzone.study.workload_spec import CAPACITY, GENERATOR
 
@@ -221,7 +221,7 @@ def _untrusted_levels(trials: pd.DataFrame, knob: str) -> list[Message]:
             "{knob} {levels} have no trial that can be trusted and are left out of the fit.",
             n=len(missing),
             knob=plain_name(knob),
-            levels=listing([format_level(plain(level)) for level in missing]),
+            levels=listing([*map(level_name, missing)]),
         )
     ]
 
