@@ -92,12 +92,12 @@ def test_rows_of_statistics_are_no_levels(tmp_path, levels, left):
 
 @pytest.mark.parametrize(
     ("text", "way_out"),
-    [("10,232.1,mysql\n20,232.2,mysql\n", r"column3; tail -n \+1 \S*t.csv\) >"),
+    [("10,232.1,mysql\n20,232.2,mysql\n", r"echo a,b,c; tail -n \+1 \S*t.csv\) >"),
      ("Results of March,\nthreads,secs\n1,2\n", r"`tail -n \+2 \S*t.csv >"),
      ("Results of March\nthreads,secs\n1,2\n", r"`tail -n \+2 \S*t.csv >"),
      ("# host a\n\nResults of March\n\nthreads,secs\n1,2\n", r"`tail -n \+5 \S*t.csv >"),
      ("# host a\nResults,\n\nthreads,secs\n1,2\n", r"`tail -n \+4 \S*t.csv >"),
-     ("# host a\n\n10,2.1,mysql\n20,2.2,mysql\n", r"column3; tail -n \+3 \S*t.csv\) >")],
+     ("# host a\n\n10,2.1,mysql\n20,2.2,mysql\n", r"a,b,c; tail -n \+3 \S*t.csv\) >")],
 )  # fmt: skip
 def test_a_first_line_that_is_no_head_line_is_refused_with_a_way_out(tmp_path, text, way_out):
     with pytest.raises(TableError, match=way_out):

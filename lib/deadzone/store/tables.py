@@ -14,6 +14,7 @@ from collections.abc import Collection, Mapping
 from fnmatch import fnmatchcase
 from itertools import pairwise
 from pathlib import Path
+from string import ascii_lowercase
 from typing import Any
 from zipfile import BadZipFile
 
@@ -30,6 +31,7 @@ from deadzone.store.text_form import (
     is_drawn,
     is_in_columns,
     line_of,
+    other_than,
 )
 from deadzone.study.quantity import level_amount
 from deadzone.study.scales import FEWEST_LEVELS, NO_LIMIT
@@ -143,10 +145,11 @@ def _check_head_line(table: pd.DataFrame, path: Path) -> None:
     rise = all(low < high for low, high in pairwise(numbers.values()))
     is_a_row = not rise or any(table[name].eq(name).any() for name in texts)
     if numbers and (is_a_row or (len(numbers) < FEWEST_LEVELS and texts.empty)):
-        names = ",".join(f"column{i}" for i in range(1, table.shape[1] + 1))
+        few = ascii_lowercase if table.shape[1] <= len(ascii_lowercase) else ()
+        names = ",".join(few[: table.shape[1]] or map("column{}".format, range(table.shape[1])))
         raise TableError(
             f"{path}: its first line has numbers, so it is no head line. Put names before it: "
-            f"`(echo {names}; {_from(path, 0)}) > table.csv`."
+            f"`(echo {names}; {_from(path, 0)}) > {other_than(path)}`."
         )
 
 
@@ -157,7 +160,8 @@ def _from(path: Path, place: int) -> str:
 
 def _leave_out(path: Path, lines: int = 1) -> str:
     """What to type so that a table is there without its first lines."""
-    return f"Leave it out: `{_from(path, lines)} > table.csv`, in a sheet by deleting its rows."
+    kept = f"`{_from(path, lines)} > {other_than(path)}`"
+    return f"Leave it out: {kept}, in a sheet by deleting its rows."
 
 
 def check_no_title(table: pd.DataFrame, path: Path, columns: Collection[str]) -> None:

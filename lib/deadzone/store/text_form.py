@@ -66,6 +66,11 @@ def _read_of(lines: list[str], skipped: Collection[int]) -> list[str]:
     return [line.removeprefix("# ") for line in read[:1]] + read[1:]
 
 
+def other_than(path: Path) -> str:
+    """The name of a table that is made from a file: a shell empties what it writes to first."""
+    return "table.csv" if path.name != "table.csv" else "table2.csv"
+
+
 def line_of(path: Path, place: int) -> int:
     """The number of a line in a file, from 1, by its place, from 0, among those that are read."""
     try:
@@ -140,7 +145,7 @@ def _the_block(lines: list[str], rules: set[int], path: Path) -> range:
     blocks = _blocks(lines, rules)
     if not blocks:
         return range(len(lines))
-    name = f"{shlex.quote(str(path))} > table.csv"
+    name = f"{shlex.quote(str(path))} > {other_than(path)}"
     if len(blocks) > 1:
         takes = [f"`sed -n {run[0] + 1},{run[-1] + 1}p {name}`" for run in blocks[:MOST_TOLD]]
         raise ValueError(f"it holds {len(blocks)} tables. Take one of them: {' or '.join(takes)}")

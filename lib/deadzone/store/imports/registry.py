@@ -83,19 +83,21 @@ def recognised(path: Path) -> str:
         return f" {tool} printed it, of which JSON is read: run it again with `{write}`."
     with suppress(ValueError, RecursionError, AttributeError):
         if rows := _rows_in(json.loads(path.read_bytes())):
-            keys = "".join(f"[{json.dumps(key)}]" for key in rows)
-            place = "." + (".".join(rows) if all(map(str.isidentifier, rows)) else keys)
+            named, keys = [*map(str, rows)], "".join(f"[{json.dumps(key)}]" for key in rows)
+            place = "." + (".".join(named) if all(map(str.isidentifier, named)) else keys)
             asked = f"jq {shlex.quote(place)} {shlex.quote(str(path))}"
-            return f" Its {'.'.join(rows)} looks like rows: `{asked} | deadzone fit - ...`."
+            return f" Its {'.'.join(named)} looks like rows: `{asked} | deadzone fit - ...`."
         return f" Where each file is a trial: `jq -c . {path.parent}/*.json | deadzone fit - ...`."
     return ""
 
 
-def _rows_in(document: Mapping[str, Any]) -> list[str]:
-    """The keys to the first list of records in a document; empty without one."""
+def _rows_in(document: Mapping[str, Any]) -> list[str | int]:
+    """The keys to the first list of records in a document, or to the one in its only record; empty
+    without one."""
     for name, value in document.items():
         if isinstance(value, list) and value and isinstance(value[0], dict):
-            return [name]
+            within = _rows_in(value[0]) if len(value) == 1 else []
+            return [name, 0, *within] if within else [name]
         if isinstance(value, dict) and (rows := _rows_in(value)):
             return [name, *rows]
     return []
