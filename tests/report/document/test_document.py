@@ -39,6 +39,31 @@ def test_the_title_comes_first_and_its_language_rules():
     assert document.names.number(document.parts[1]) == "표 1"
 
 
+def test_what_has_no_caption_takes_the_heading_above_it():
+    cells = [
+        v4.new_markdown_cell("# T"),
+        shown(figure("")),
+        v4.new_markdown_cell("## Look\n\nAt this."),
+        v4.new_code_cell("a = 1"),
+        shown(table("Mine."), table("")),
+    ]
+    first, *_, second, third = document_of(v4.new_notebook(cells=cells)).parts[1:]
+    assert [part.caption for part in (first, second, third)] == ["T", "Mine.", "Look"]
+
+
+def test_a_number_in_markdown_is_not_parted_from_its_unit():
+    cell = v4.new_markdown_cell("At 96 % it takes 20.48 MB, see `5 MB`.")
+    written = page(document_of(v4.new_notebook(cells=[cell])))
+    assert "96\N{NO-BREAK SPACE}%" in written and "20.48\N{NO-BREAK SPACE}MB" in written
+    assert "<code>5 MB</code>" in written
+
+
+def test_a_long_name_of_a_row_keeps_a_width_at_which_it_is_read():
+    rows = pd.DataFrame({"setting": ["a long name / " * 6], "wall_s": ["1"]})
+    written = page(document_of(v4.new_notebook(cells=[shown(Table.of_frame(rows, "A."))])))
+    assert '<th scope="row" class="dz-sentences">' in written
+
+
 def test_the_face_is_the_first_figure():
     document = document_of(v4.new_notebook(cells=[shown(figure("A."), figure("B."))]))
     assert document.face.caption == "A."

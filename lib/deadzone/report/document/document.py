@@ -7,7 +7,7 @@ notebook without a verdict keeps its order. Markdown whose cells all show nothin
 """
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from html import escape, unescape
 from itertools import takewhile
@@ -16,7 +16,6 @@ from types import MappingProxyType
 from typing import Any
 
 from deadzone.errors import ReportError
-from deadzone.language.formats import spaced
 from deadzone.language.messages import N_, _, say, speaking
 from deadzone.language.tabling import Layout
 from deadzone.report.document.display import (
@@ -25,12 +24,13 @@ from deadzone.report.document.display import (
     Names,
     Notes,
     Prose,
+    Regression,
     Table,
     Title,
     Verdict,
     section,
 )
-from deadzone.report.document.html import TEMPLATES, anchor
+from deadzone.report.document.html import TEMPLATES, anchor, unbroken
 from deadzone.report.document.outputs import (
     Markdown,
     Part,
@@ -112,12 +112,23 @@ def document_of(
         verdict.head(*words) if verdict else Title(*words, verdict=_computed(chapters))
     )
     title = replace(title, **head)
-    parts = [title, *(part for part in parts if not isinstance(part, Title))]
+    shown = [part for part in parts if not isinstance(part, Title)]
+    parts = [title, *_captioned(shown, title.title)]
     with speaking(title.language):
         parts += _parameters(notebook)
         names = Names(parts, files)
         parts += [Notes(names.evidence, _("Evidence"))] if names.evidence else []
     return Document(title, tuple(parts), names, title.language, tuple(files))
+
+
+def _captioned(parts: Iterable[Part], heading: str) -> Iterator[Part]:
+    """The parts; a figure or table without a caption takes the heading that it stands below."""
+    for part in parts:
+        if isinstance(part, Markdown):
+            heading = last_heading(part.source) or heading
+        elif isinstance(part, Figure | Table | Regression) and not part.caption:
+            part = replace(part, caption=heading)
+        yield part
 
 
 @dataclass(frozen=True)
@@ -297,7 +308,7 @@ def markdown_html(source: str) -> str:
             return f'<h{level} id="{anchor(plain(text))}">{text}</h{level}>'
 
         def text(self, text: str) -> str:
-            return str(super().text(spaced(text)))
+            return str(super().text(unbroken(text)))
 
     return str(MarkdownWithMath(renderer=Renderer(escape=True)).render(source))
 

@@ -109,8 +109,8 @@ def _spaced(value: Any) -> Any:
 
 
 def _spaced_node(node: dict[str, Any]) -> dict[str, Any]:
-    """A node of Markdown, its sentences with thin spaces in their long numbers."""
-    raw = node["raw"] if node["type"] in VERBATIM else spaced(node["raw"])
+    """A node of Markdown, its numbers not parted from their units."""
+    raw = node["raw"] if node["type"] in VERBATIM else unbroken(node["raw"])
     return {**node, "raw": raw, "children": list(map(_spaced_node, node["children"]))}
 
 
