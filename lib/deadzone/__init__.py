@@ -65,7 +65,9 @@ def __getattr__(name: str) -> Any:
     ):
         home = _of_packs().get(name, "").partition(":")[0]
     if not home:
-        raise AttributeError(GONE.get(name, f"module 'deadzone' has no attribute {name!r}"))
+        hint = import_module("deadzone.errors").did_you_mean(name, __dir__())
+        sentence = f"module 'deadzone' has no attribute {name!r}.{hint}"
+        raise AttributeError(GONE.get(name, sentence))
     return getattr(import_module(home), name)
 
 

@@ -17,7 +17,7 @@ import re
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from deadzone.visible import visible
 
@@ -40,6 +40,15 @@ COMMAND_VARIABLE = "DEADZONE_COMMAND"
 def is_in_command() -> bool:
     """Whether a command says the messages of this process, and not Python."""
     return COMMAND_VARIABLE in os.environ
+
+
+def option(name: str, value: object = "") -> str:
+    """An option as its caller writes it: of the command, where several values repeat it, or an
+    argument in Python."""
+    if not is_in_command():
+        return f"`{name}={value!r}`" if value else f"`{name}=`"
+    several = value if isinstance(value, list) else [value]
+    return f"`{' '.join(f'--{name} {one}'.rstrip() for one in several)}`"
 
 
 def resume_option(run_id: str = "", is_changed: bool = False, command: str = "") -> str:
@@ -230,6 +239,12 @@ def check_known(
     if name not in known:
         every = f" {listed} {', '.join(f'`{one}`' for one in known)}." if listed else ""
         raise kind(f"{said}.{did_you_mean(name, known)}{every}")
+
+
+def check_type(kind: type[Exception], given: object, types: Any, wanted: str) -> None:
+    """Raise an error of a kind for a value of another type. wanted: what is needed, in words."""
+    if not isinstance(given, types):
+        raise kind(f"{wanted} is needed, not {type(given).__name__}.")
 
 
 def system_reason(error: OSError | MemoryError) -> str:

@@ -1,8 +1,11 @@
 """Methods that hand their options on name them, for Tab, `help` and the error of a wrong one."""
 
 from collections.abc import Callable
+from functools import wraps
 from inspect import Parameter, signature
 from typing import Any, TypeVar
+
+from deadzone.errors import check_known
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 
@@ -25,8 +28,16 @@ def with_options_of(source: Callable[..., Any], *hidden: str) -> Callable[[Metho
             if each.name not in taken
         ]
         whole = plain.replace(parameters=[*own, *options])
-        method.__signature__ = whole  # type: ignore[attr-defined]
-        method.__doc__ = f"{method.__doc__}\n\n    {source.__doc__}"
-        return method
+
+        @wraps(method)
+        def checked(*given: Any, **named: Any) -> Any:
+            for name in named:
+                said = f"{method.__name__}() has no argument {name!r}"
+                check_known(TypeError, said, name, whole.parameters)
+            return method(*given, **named)
+
+        checked.__signature__ = whole  # type: ignore[attr-defined]
+        checked.__doc__ = f"{method.__doc__}\n\n    {source.__doc__}"
+        return checked  # type: ignore[return-value]
 
     return named

@@ -96,6 +96,8 @@ def space_of(
     Raises PhaseError for a knob with one level, a baseline outside the levels, a condition on what
     is no level, and constraints that leave too few cells.
     """
+    if not isinstance(factors, Mapping | pd.DataFrame):
+        raise PhaseError('Give each knob its levels, such as factors={"threads": [1, 2, 4]}.')
     levels = {
         str(name): [*dict.fromkeys(pd.Series([*values]).tolist())]
         for name, values in factors.items()
@@ -222,6 +224,8 @@ def _meets(cells: pd.DataFrame, where: str) -> np.ndarray:
         name: cells[name].to_numpy(float) for name in map(str, cells)
         if all(map(is_number, cells[name]))
     }  # fmt: skip
+    for name in {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)} - {*cells}:
+        check_known(PhaseError, f"where: {name!r} is no knob", name, [*map(str, cells)])
     for part in parts:
         if not isinstance(part, ast.Compare) or not all(type(op) in COMPARISONS for op in part.ops):
             raise PhaseError(

@@ -102,7 +102,7 @@ def test_two_wide_tables_are_compared(deadzone, runs, tmp_path):
     result = dz.compare(runs, slower, "wall_s", by="threads", wide="run *")
     assert result.overall["ratio"][0] == pytest.approx(1.5)
     refused = deadzone("compare", runs, slower, "--wide", "run *")
-    assert refused.code == EXIT_USAGE and "name it with --response" in refused.err
+    assert refused.code == EXIT_USAGE and "name it with `--response`" in refused.err
 
 
 def test_the_other_verbs_take_a_knob_that_is_the_index():

@@ -13,7 +13,7 @@ import pandas as pd
 from deadzone.analysis.findings.fitting import experiment_in
 from deadzone.analysis.page import MOST_ROWS
 from deadzone.analysis.phases.recommend import Recommendation
-from deadzone.analysis.phases.roles import check_column, column_of
+from deadzone.analysis.phases.roles import column_of
 from deadzone.analysis.records import records
 from deadzone.analysis.settings.answering import Answer
 from deadzone.cli.options import (
@@ -124,8 +124,6 @@ def command(
         _column(column_of(frame, column), column) for column in (knob, response, *by)
     )
     seen = experiment_in(frame, knob, response, goal, others, failures=failures, role=role or "")
-    for column in failures:
-        check_column(seen.table, column)
     source = Source(**vars(seen), name=table.stem, title=table.stem, how=how)
     analysis = analyse(source, anyway, **options)
     if (answer := analysis.answer) is None:

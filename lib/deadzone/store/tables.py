@@ -22,7 +22,7 @@ import numpy as np
 import pandas as pd
 
 from deadzone.contents import written_whole
-from deadzone.errors import FormatError, SaidAs, TableError, did_you_mean
+from deadzone.errors import FormatError, SaidAs, TableError, did_you_mean, option
 from deadzone.store.entering import as_numbers, entered, texts_of
 from deadzone.store.text_form import (
     ROWS_LOOKED_AT,
@@ -382,7 +382,7 @@ def long_table(table: pd.DataFrame, wide: str, response: str, name: str = "") ->
         if new in others or response == name:
             raise TableError(
                 f"A wide table becomes columns {response!r} and {name!r}, and there is a column "
-                f"{new!r}: name the response or `--name` otherwise."
+                f"{new!r}: name the response or {option('name')} otherwise."
             )
     long = table.melt(others, columns, name, response, ignore_index=True)
     if name == REPEAT:

@@ -12,8 +12,8 @@ from deadzone.analysis.compare.page import Comparison
 from deadzone.analysis.compare.ratio import THRESHOLD
 from deadzone.analysis.compare.samples import changed_settings
 from deadzone.analysis.hypothesis_tests.holm import CONFIDENCE
-from deadzone.analysis.phases.roles import listed, with_index
-from deadzone.errors import CompareError, resume_option
+from deadzone.analysis.phases.roles import check_frame, listed, with_index
+from deadzone.errors import CompareError, option, resume_option
 from deadzone.store.reference import has_reference, load_reference
 from deadzone.store.tables import is_file_of_table, long_table, read_table
 from deadzone.verbs.run import Run, load_run
@@ -99,12 +99,15 @@ def _side(source: Comparable, responses: Sequence[str], wide: str, name: str) ->
     a trial."""
     side = _side_of(source)
     if wide and len(responses) != 1:
-        raise CompareError(f"The columns {wide!r} become one response: name it with --response.")
+        raise CompareError(
+            f"Columns {wide!r} become one response: name it with {option('response')}."
+        )
     return _Side(side.name, long_table(side.trials, wide, responses[0], name)) if wide else side
 
 
 def _side_of(source: Comparable) -> _Side:
-    if isinstance(source, pd.DataFrame):
+    if not isinstance(source, Run | str | Path):
+        check_frame(source, CompareError)
         levels = [level for level in source.index.names if level is not None]
         return _Side("", with_index(source, levels))
     if isinstance(source, str | Path):

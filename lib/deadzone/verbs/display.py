@@ -9,7 +9,8 @@ import pandas as pd
 
 from deadzone.analysis.phases.model import PhaseModel, PhaseModels
 from deadzone.analysis.phases.recommend import Recommendation, recommend_from
-from deadzone.errors import ReportError
+from deadzone.analysis.phases.roles import check_frame
+from deadzone.errors import ReportError, check_type
 from deadzone.language.formats import exact, number
 from deadzone.report.document import display
 from deadzone.report.sweep import prose
@@ -36,6 +37,7 @@ def Table(frame: pd.DataFrame, caption: str, id: str = "") -> display.Table:
           1   8.10
           2   4.10
     """  # noqa: E501
+    check_frame(frame, ReportError)
     shown = frame if frame.index.names == [None] else frame.reset_index()
     numeric = [str(name) for name in shown.columns if pd.api.types.is_numeric_dtype(shown[name])]
     return display.Table.of_frame(shown.map(_text), caption, numeric, id)
@@ -67,9 +69,8 @@ def Figure(
         return display.Figure(figure, caption, description or caption, id)
     from matplotlib.figure import Figure as MatplotlibFigure
 
-    drawing = getattr(figure, "figure", figure)
-    if not isinstance(drawing, MatplotlibFigure):
-        raise ReportError(f"A figure is a matplotlib figure or axes, not {type(figure).__name__}.")
+    drawing: Any = getattr(figure, "figure", figure)
+    check_type(ReportError, drawing, MatplotlibFigure, "A figure or axes of matplotlib")
     return display.Figure.of(drawing, caption, description or caption, id=id)
 
 
@@ -105,6 +106,8 @@ def Verdict(
     if isinstance(result, str):
         return _said([result, *warnings], **head)
     if not isinstance(result, PhaseModel | PhaseModels | Recommendation):
+        if not hasattr(result, "verdict"):
+            check_type(ReportError, result, Run, "A model, a run or a text")
         return _said([result.verdict(), *result.warnings, *warnings], **head)
     advice = (
         result if isinstance(result, Recommendation) else result.recommend(anyway=anyway, **options)

@@ -8,7 +8,7 @@ import pandas as pd
 
 from deadzone.analysis.findings.examining import examine as examined
 from deadzone.analysis.phases.fit import curve_of
-from deadzone.analysis.phases.roles import check_column
+from deadzone.analysis.phases.roles import listed
 from deadzone.verbs.run import Run, source_of
 
 
@@ -46,7 +46,7 @@ def examine(
     goal: str = "",
     *,
     by: str | Sequence[str] = (),
-    failures: Sequence[str] = (),
+    failures: str | Sequence[str] = (),
     role: str = "",
     accept: Mapping[str, str] | None = None,
 ) -> Findings:
@@ -76,8 +76,6 @@ def examine(
         seen = source_of(source, **asked)
         model = None if seen.by else curve_of(seen.table, seen.knob, seen.response, seen.goal)
         seen = replace(seen, model=model)
-    for column in failures:
-        check_column(seen.table, column)
     meant = {**(seen.study.accept if seen.study else {}), **(accept or {})}
-    seen = replace(seen, failures=tuple(failures), role=role or seen.role)
+    seen = replace(seen, failures=listed(failures), role=role or seen.role)
     return Findings(examined(seen, meant))

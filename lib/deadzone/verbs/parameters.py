@@ -26,6 +26,7 @@ def check_parameters(**bounds: tuple[float, float]) -> None:
         for name in _set_in(given) if given.startswith(INJECTED) else ():
             check_known(ReportError, f"The notebook has no parameter {name!r}", name, _set_in(own))
     for name, (low, high) in bounds.items():
+        check_known(ReportError, f"The notebook has no parameter {name!r}", name, values)
         value: Any = values[name]
         if not isinstance(value, int | float) or not low <= value <= high:
             raise ReportError(f"{name} is {value!r}; give a number from {low:g} to {high:g}.")

@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from deadzone import places
-from deadzone.errors import ReportError
+from deadzone.errors import ReportError, check_type
 from deadzone.report.document.publishing import (
     Published,
     publish_index,
@@ -32,6 +32,7 @@ def publish(source: Run | str | Path, /, **parameters: Any) -> Published:
 
     >>> publish("xz-threads/latest", tolerance=0.05).page  # doctest: +SKIP
     """
+    check_type(ReportError, source, Run | str | Path, "A run or the path of a notebook")
     if not isinstance(source, Run) and Path(source).suffix == ".ipynb":
         published = _of_notebook(Path(source), parameters)
     else:

@@ -16,7 +16,7 @@ from deadzone.analysis.phases.model import PhaseModel
 from deadzone.analysis.phases.recommend import Recommendation, check_options, recommend_from
 from deadzone.analysis.phases.roles import check_roles, listed, with_index
 from deadzone.analysis.trial_columns import with_counted
-from deadzone.errors import PhaseError, StoreError
+from deadzone.errors import PhaseError, StoreError, check_type
 from deadzone.report.document.drawing import use_language
 from deadzone.report.sweep.analysis import Analysis, analyse
 from deadzone.report.sweep.recommended import patch
@@ -277,6 +277,7 @@ def load_run(
     """
     if lang:
         use_language(lang)
+    check_type(PhaseError, name, str | Path, "The name of a run")
     run = Run(_place(str(name)), knob=knob, response=response, goal=goal, by=by)
     is_asked = knob or response or goal or by or (run.folder and run.folder.is_file())
     return run.checked() if is_asked else run

@@ -27,6 +27,7 @@ from deadzone.analysis.phases.inference import Posterior, infer
 from deadzone.analysis.phases.labels import decode, runs, step_probabilities
 from deadzone.analysis.phases.prepare import prepare
 from deadzone.analysis.phases.result import CurveTrials
+from deadzone.analysis.phases.roles import check_roles
 from deadzone.analysis.phases.segmentation import curve_values, joint_interval
 from deadzone.analysis.phases.thresholds import CERTAINTY, PRACTICAL_TOLERANCE, Thresholds
 from deadzone.errors import PhaseError
@@ -159,7 +160,7 @@ def expected_loss(posterior: Posterior) -> tuple[int, float]:
     return chosen, float(np.expm1(loss.max()))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Proposal:
     """The trials to run next.
 
@@ -180,6 +181,11 @@ class Proposal:
     def done(self) -> bool:
         """Whether the sweep may stop."""
         return not self.levels
+
+    def __repr__(self) -> str:
+        levels = ", ".join(map(level_name, self.levels))
+        next_trials = [f"Measure {levels}."] if levels else []
+        return " ".join([*next_trials, self.reason, *self.open])
 
 
 @dataclass(frozen=True)
@@ -217,6 +223,8 @@ def propose(
 
     Raises PhaseError where the levels are no numbers or too few, or the table cannot be read.
     """
+    if len(frame):
+        check_roles(frame, (knob,), response, goal)
     listed = _listed(frame, knob, response, levels)
     rng = np.random.default_rng([seed, len(frame)])
     if begin := _opening(listed, seed):

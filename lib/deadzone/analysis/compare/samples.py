@@ -24,7 +24,7 @@ import pandas as pd
 
 from deadzone.analysis.phases.quantities import KNOB_UNITS, listing, setting
 from deadzone.analysis.trial_columns import marked, measured, well
-from deadzone.errors import CompareError, check_known, did_you_mean
+from deadzone.errors import CompareError, check_known, did_you_mean, option
 from deadzone.language.messages import N_, _, join, say
 from deadzone.store.imports.columns import FIRST, MEASURED, NOTE
 from deadzone.store.table import COLUMNS
@@ -107,7 +107,7 @@ def values_of(frame: pd.DataFrame, response: str, name: str) -> pd.Series:
     Raises CompareError if the column is missing, holds no number, or a negative or infinite one.
     """
     known = [str(column) for column in frame.columns]
-    listed = "Name another with `--response COLUMN`; its columns are"
+    listed = f"Name another with {option('response', 'COLUMN')}; its columns are"
     check_known(CompareError, f"{name} has no column {response!r}", response, known, listed)
     values = pd.to_numeric(frame[response], errors="coerce").dropna().astype(float)
     if values.empty:
@@ -137,7 +137,7 @@ def side_by_side(
         raise CompareError(
             f"{names[0]} and {names[1]} have no treatment in common: {names[0]} has "
             f"{_some(in_a, factors)}, {names[1]} has {_some(in_b, factors)}. If that is what was "
-            "changed, name the factors to match by (`--by`)."
+            f"changed, name the factors to match by ({option('by')})."
         )
     shared = {key: sorted(set(in_a[key].index) & set(in_b[key].index)) for key in common}
     paired = share_blocks(a, b) and all(shared.values())

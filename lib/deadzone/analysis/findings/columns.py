@@ -68,8 +68,9 @@ APART = np.log1p(PRACTICAL_TOLERANCE)
         "it is split, up to {times:number} times at {here}.",
     },
     mend={
-        "": "Fit a curve for each: --by {column}.",
-        "product": "Compare the splits: `--knob {column} --by {other}`.",
+        "": "Fit a curve for each: `--by {column}`, in Python `by='{column}'`.",
+        "product": "Compare the splits: `--knob {column} --by {other}`, in Python knob {column} "
+        "and `by='{other}'`.",
     },
 )
 def other_factor(seen: Experiment) -> Iterator[Finding]:

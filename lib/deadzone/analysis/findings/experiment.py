@@ -20,7 +20,9 @@ import pandas as pd
 from deadzone.analysis import trial_columns
 from deadzone.analysis.finding import KINDS, Finding, Severity
 from deadzone.analysis.phases.censored import is_bound
+from deadzone.analysis.phases.roles import check_column
 from deadzone.analysis.trial_columns import answering, below_zero, measured, thinned, well
+from deadzone.errors import PhaseError, check_known
 from deadzone.study.direction import GoalFrom, Kind, is_time, kind_of
 from deadzone.study.levels import format_level, is_number, read_level
 from deadzone.study.response_cells import by_distinct, level_names
@@ -30,6 +32,9 @@ from deadzone.study.scales import levels_in as known_levels
 if TYPE_CHECKING:
     from deadzone.analysis.phases.model import PhaseModel
 
+
+ROLES = ("setting", "work_size")
+"""What a knob can be said to be."""
 
 LEAST_A_LEVEL = 3
 """Fewer trials of a level say nothing of what they have in common."""
@@ -63,6 +68,12 @@ class Experiment:
     goal_from: GoalFrom = "asked"
     unit: str = ""
     others: pd.DataFrame | None = None
+
+    def __post_init__(self) -> None:
+        if self.role:
+            check_known(PhaseError, f"The role is {self.role!r}", self.role, ROLES, "Roles are")
+        for column in self.failures:
+            check_column(self.table, column)
 
     @property
     def kind(self) -> Kind:

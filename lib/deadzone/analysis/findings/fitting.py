@@ -55,7 +55,7 @@ def experiment_in(
     response as numbers. known: see `Experiment`. Raises PhaseError for a column that is not
     there."""
     check_roles(frame, (knob, *by), response, goal or "min")
-    table = with_numbers(frame, response)
+    table = with_numbers(frame.loc[:, ~frame.columns.duplicated()], response)
     unit = unit_in(table, response)
     better = direction_of(response, goal, unit_in_cells=unit)
     return Experiment(
@@ -92,9 +92,9 @@ def fit_phases(
 def fit_phases(
     frame: pd.DataFrame, knob: str, response: str, goal: str | None = None, *,
     by: str | Sequence[str] | None = None, failures: Sequence[str] = (), role: str = "",
-    thresholds: Thresholds | None = None, certainty: float = CERTAINTY, correct_drift: bool = True,
-    keep_untrusted: bool = False, scale: KnobScale | None = None, k: int | None = None,
-    at: Mapping[Level, Place] | None = None,
+    thresholds: Thresholds | Mapping[str, float] | None = None, certainty: float = CERTAINTY,
+    correct_drift: bool = True, keep_untrusted: bool = False, scale: KnobScale | None = None,
+    k: int | None = None, at: Mapping[Level, Place] | None = None,
 ) -> PhaseModel | PhaseModels:  # fmt: skip
     """Find the phases of a response curve: where the knob pays, stalls, breaks through, or hurts.
 
@@ -108,12 +108,12 @@ def fit_phases(
     response: column of a positive quantity in one unit. goal: "min" (a time) or "max" (a
     throughput), by default what its name or the unit of its cells says. by: another factor or
     several; each of their values, or tuple of values, is a slice of the PhaseModels. thresholds:
-    where one label ends and the next begins. certainty: coverage of all intervals. correct_drift:
-    subtract a significant drift over the run; it is reported either way. scale: of the knob, by
-    default what its levels suggest. k: what a K alone stands for in its levels, 1000 or 1024, by
-    default what the numbers beside it suggest. at: where single levels stand, by level: a number,
-    or "apart" for a word such as off (a lone -1 beside positive levels is one unless it is put at
-    -1).
+    where one label ends and the next begins, by name: linear, breakthrough, reversal. certainty:
+    coverage of all intervals. correct_drift: subtract a significant drift over the run; it is
+    reported either way. scale: of the knob, by default what its levels suggest. k: what a K alone
+    stands for in its levels, 1000 or 1024, by default what the numbers beside it suggest. at: where
+    single levels stand, by level: a number, or "apart" for a word such as off (a lone -1 beside
+    positive levels is one unless it is put at -1).
 
     The curve is a continuous broken power law (Muggeo 2003). Joints, labels, elasticities, outliers
     and noise are inferred together: the posterior over all segmentations is summed exactly on a
@@ -139,7 +139,7 @@ def fit_phases(
     names, places = pd.Series(level_names(frame[knob]).unique(), name=knob), places_of(at)
     for level in places:
         check_known(PhaseError, f"{knob} has no level {level}", level, [*names])
-    seen = experiment_in(frame, knob, response, goal, by, failures=tuple(failures), role=role)
+    seen = experiment_in(frame, knob, response, goal, by, failures=listed(failures), role=role)
     result = examined(seen, places=places, **settings)
     if by:
         return slices_of(result, frame)

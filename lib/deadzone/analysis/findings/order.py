@@ -122,7 +122,8 @@ def _first_of_level(
     },
     mend={
         "": "Use a randomised design (design.kind: factorial), or more blocks.",
-        "column": "Measure all levels with the same {column}, or all with each (--by {column}).",
+        "column": "Measure all levels with the same {column}, or all with each (`--by {column}`, "
+        "in Python `by='{column}'`).",
     },
 )
 def levels_confounded(seen: Experiment) -> Iterator[Finding]:

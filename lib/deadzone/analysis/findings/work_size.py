@@ -145,9 +145,12 @@ WORK_ROLE = "work_size"
         "asked_name": "{knob} may be the size of the work, or of a part of it that is a setting.",
     },
     mend={
-        "": "`--role` says which it is: setting, or work_size (in a study, role: of the factor).",
-        "by": "If each of its values is a choice, say `--role setting`.",
-        "asked_calls": "If {knob} is a setting of the server, say `--role setting`.",
+        "": "`--role`, in Python `role=`, says which it is: setting, or work_size (in a study, "
+        "role: of the factor).",
+        "by": "If each of its values is a choice, say `--role setting`, in Python "
+        "`role='setting'`.",
+        "asked_calls": "If {knob} is a setting of the server, say `--role setting`, in Python "
+        "`role='setting'`.",
     },
 )
 def work_size(seen: Experiment) -> Iterator[Finding]:

@@ -35,8 +35,9 @@ from deadzone.analysis.phases.naming import phases_shown
 from deadzone.analysis.phases.prepare import usable
 from deadzone.analysis.phases.quantities import listing
 from deadzone.analysis.phases.result import PhaseResult
+from deadzone.analysis.phases.roles import check_frame
 from deadzone.analysis.trial_columns import marked, numbers
-from deadzone.errors import PhaseError
+from deadzone.errors import PhaseError, check_type
 from deadzone.language.messages import N_, Message, _, join, say
 from deadzone.study.response_cells import level_names
 from deadzone.study.scales import level_name
@@ -96,6 +97,8 @@ def explain_phases(trials: pd.DataFrame, model: PhaseResult) -> PhasesExplained:
     Raises PhaseError if the table has no account of time, the response is neither a time nor a rate
     of its trials, or the knob is on an interval scale.
     """
+    check_frame(trials)
+    check_type(PhaseError, model, PhaseResult, "The model of one curve")
     if not has_account(trials, model.response):
         raise PhaseError(
             f"There is no account of time that explains {model.response}. That of a load test "

@@ -231,7 +231,7 @@ def outlier_table(
 class CurveSettings(TypedDict, total=False):
     """How the trials of a curve are fitted; see `fit_phases`."""
 
-    thresholds: Thresholds | None
+    thresholds: Thresholds | Mapping[str, float] | None
     certainty: float
     correct_drift: bool
 
@@ -262,7 +262,7 @@ def fit_curve(
     knob: str,
     response: str,
     goal: str,
-    thresholds: Thresholds | None = None,
+    thresholds: Thresholds | Mapping[str, float] | None = None,
     certainty: float = CERTAINTY,
     correct_drift: bool = True,
 ) -> PhaseModel:
@@ -271,7 +271,8 @@ def fit_curve(
         raise PhaseError(
             f"certainty is {certainty!r}; it is a coverage such as 0.90, from 0.5 to below 1."
         )
-    thresholds = thresholds or Thresholds()
+    if not isinstance(thresholds, Thresholds):
+        thresholds = Thresholds(**(thresholds or {}))
     drift, correction = estimate_drift(sample, certainty)
     if not correct_drift:
         correction = np.zeros_like(correction)

@@ -24,6 +24,7 @@ from deadzone.analysis.phases.plot_axes import (
 from deadzone.analysis.phases.quantities import axis_label, unit_for
 from deadzone.analysis.phases.recommend import Recommendation, recommend
 from deadzone.analysis.phases.result import PhaseResult
+from deadzone.errors import PhaseError
 from deadzone.language.messages import N_, _, say
 
 if TYPE_CHECKING:
@@ -86,6 +87,8 @@ def plot(
     """
     import matplotlib.pyplot as plt
 
+    if hasattr(ax, "shape"):
+        raise PhaseError("One of several axes is drawn into, such as `ax=axes[0]`.")
     advice = advice if advice is not None else recommend(model)
     is_own = ax is None
     # Where the user's own `ax.set_title` writes to: a title in another slot would stay below the

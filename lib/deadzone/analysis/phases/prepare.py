@@ -23,7 +23,7 @@ from deadzone.analysis.trial_columns import (
     thinned,
     with_fewer_levels,
 )
-from deadzone.errors import PhaseError
+from deadzone.errors import PhaseError, check_known, option
 from deadzone.language.messages import N_, Message, Text, _, say
 from deadzone.study.levels import NONE, Level, is_number
 from deadzone.study.response_cells import by_distinct, is_amount, level_names, said_of, with_numbers
@@ -32,6 +32,7 @@ from deadzone.study.scales import (
     INTERVAL,
     MINUS_ONE,
     MISSING,
+    RATIO,
     WORDS,
     KnobScale,
     Place,
@@ -267,8 +268,8 @@ def _numbers(column: pd.Series) -> pd.Series:
         raise PhaseError(
             f"{len(words)} {many} in {column.name!r}, the first is {words.iloc[0]!r} in "
             f"{_rows(words.index[:1])}. A cell holds one number: give several a row each, and "
-            "empty a bound such as >1. Empty cells are left out; `--response COL` names another "
-            "column."
+            "empty a bound such as >1. Empty cells are left out; "
+            f"{option('response', 'COL')} names another column."
         )
     infinite = column.index[np.isinf(values)]
     _refuse_infinite(infinite, str(column.name), "remove or repeat these trials")
@@ -310,6 +311,9 @@ def knob_scale(
         raise PhaseError(
             f"k is {k!r}. It says what the K of levels such as 64K stands for: give 1000 or 1024."
         )
+    if isinstance(scale, str):
+        said = f"There is no scale {scale!r}"
+        check_known(PhaseError, said, scale, (RATIO, INTERVAL, WORDS), "Scales are")
     try:
         return scale_of(level_names(knob).unique(), scale, places, k)
     except ValueError as error:

@@ -5,8 +5,11 @@ from typing import Any
 
 import pandas as pd
 
-from deadzone.errors import PhaseError, check_known, did_you_mean
+from deadzone.errors import DeadzoneError, PhaseError, check_known, check_type, did_you_mean, option
 from deadzone.study.direction import GOALS
+
+FRAME = "A DataFrame of pandas (`dz.read_table`, `.to_frame()`, `.to_pandas()`)"
+"""What is needed, and what makes one."""
 
 
 def listed(names: Any) -> tuple[Any, ...]:
@@ -38,28 +41,36 @@ def check_roles(
 
 
 def check_column(frame: pd.DataFrame, column: Hashable) -> None:
-    """Raise PhaseError unless the frame is one and has the column exactly once."""
-    if not isinstance(frame, pd.DataFrame):
-        raise PhaseError(
-            f"fit_phases needs a pandas DataFrame of trials, not {type(frame).__name__}."
-        )
+    """Raise PhaseError unless the frame is one and has the column exactly once, by a text."""
+    check_frame(frame)
     count = [*frame.columns].count(column)
     if count == 0:
         known = [str(name) for name in frame.columns]
         parts = str(column).split(",")
         hint = did_you_mean(str(column), known)
         if len(parts) > 1 and {*parts} <= {*known}:
-            hint = f" Give each by itself: `{' '.join(f'--by {part}' for part in parts)}`."
+            hint = f" Give each by itself: {option('by', parts)}."
         seen = (
             f"The table has no column {column!r}.{hint}"
             if column
             else "Say which column is the knob and which the response."
         )
-        raise PhaseError(f"{seen} Its columns are {', '.join(f'`{one}`' for one in known)}.")
+        listed = ", ".join(f"`{one}`" for one in known)
+        raise PhaseError(f"{seen} Its columns are {listed}." if known else f"{seen} It has none.")
+    if not isinstance(column, str):
+        raise PhaseError(
+            f"The column {column!r} is named by no text; "
+            "`frame.set_axis([*map(str, frame)], axis=1)` names all by one."
+        )
     if count > 1:
         raise PhaseError(
             f"The table has {count} columns named {column!r}; rename or drop all but one."
         )
+
+
+def check_frame(frame: Any, kind: type[DeadzoneError] = PhaseError) -> None:
+    """Raise an error of a kind for what is no DataFrame of pandas."""
+    check_type(kind, frame, pd.DataFrame, FRAME)
 
 
 def with_index(frame: pd.DataFrame, names: Iterable[Hashable]) -> pd.DataFrame:

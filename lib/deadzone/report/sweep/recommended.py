@@ -11,7 +11,7 @@ import pandas as pd
 
 from deadzone import packs
 from deadzone.analysis.records import plain
-from deadzone.errors import DeadzoneError, TableError
+from deadzone.errors import DeadzoneError, TableError, option
 from deadzone.language.formats import exact
 from deadzone.language.messages import _
 from deadzone.report.document.display import Block, CommandBlock
@@ -119,7 +119,7 @@ def _only(study: str, factor: str, trials: pd.DataFrame) -> Level:
     if len(values) != 1:
         raise TableError(
             f"{study}: trials at the recommended setting ran with {len(values)} levels of "
-            f"{factor}; analyse the run by that factor first: --by {factor}."
+            f"{factor}; analyse the run by that factor first: {option('by', factor)}."
         )
     level: Level = plain(values[0], whole=True)
     return level

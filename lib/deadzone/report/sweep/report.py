@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from deadzone import packs
 from deadzone.analysis.phases.quantities import listing, plain_name
+from deadzone.errors import PhaseError, check_known
 from deadzone.language.formats import exact
 from deadzone.language.messages import N_, _, ngettext, say
 from deadzone.language.tabling import Layout
@@ -32,11 +33,14 @@ HEADINGS = {
 }
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class SweepReport:
     """What is shown and said of an analysis, section by section."""
 
     analysis: Analysis
+
+    def __repr__(self) -> str:
+        return f"The report of {self.analysis.source.name}: {', '.join(HEADINGS)}"
 
     def title(self) -> Title:
         """Title, what was asked and found, and what a reader must know first."""
@@ -73,8 +77,9 @@ class SweepReport:
     def section(self, name: str) -> list[Block]:
         """A section under its heading; nothing where it has nothing to show.
 
-        name: phases, treatments, exceptions, account or adaptive.
+        name: phases, treatments, exceptions, account or adaptive. Raises PhaseError for another.
         """
+        check_known(PhaseError, f"There is no section {name!r}", name, HEADINGS, "Sections are")
         blocks: list[Block] = getattr(self, name)()
         return [section(say(HEADINGS[name]), name), *blocks] if blocks else []
 
