@@ -20,7 +20,7 @@ import pandas as pd
 from scipy.stats import norm, t
 
 from deadzone.analysis.phases.recommend import Recommendation
-from deadzone.analysis.phases.roles import of_levels
+from deadzone.analysis.phases.roles import check_column, of_levels
 from deadzone.analysis.phases.thresholds import PRACTICAL_TOLERANCE
 from deadzone.analysis.settings.answering import answer
 from deadzone.analysis.trial_columns import is_well, marked
@@ -262,14 +262,10 @@ def search(
 
 def _told(frame: pd.DataFrame | None, space: Space, response: str) -> pd.DataFrame:
     """The trials with every column that is needed. Raises PhaseError where one is not there."""
-    if frame is None or frame.empty:
+    if frame is None or (isinstance(frame, pd.DataFrame) and frame.empty):
         return pd.DataFrame(columns=[*space.knobs, "stage", response])
-    missing = [name for name in (*space.knobs, response) if name not in frame]
-    if missing:
-        raise PhaseError(
-            f"The trials have no column {missing[0]!r}. Keep the columns of `ask`, and add "
-            f"{response!r}."
-        )
+    for name in (*space.knobs, response):
+        check_column(frame, name)
     told = frame.reset_index(drop=True)
     told = told if "stage" in told else told.assign(stage="search")
     told[response] = pd.to_numeric(told[response], errors="coerce")

@@ -4,8 +4,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from deadzone import capacity, load_run
+from deadzone import Verdict, capacity, load_run
 from deadzone.errors import TableError
+from deadzone.language.messages import speaking
 from notebooks.executed import Executed
 from notebooks.load_runs import pool_run
 
@@ -111,3 +112,9 @@ def test_without_objectives_or_repeats_the_verdict_says_so(tmp_path):
     assert plain.verdict().startswith("At 480 requests/s: Set pool size 16: ")
     single = capacity(load_run(pool_run(tmp_path / "single", replicates=1, per_second=10).folder))
     assert any("Nothing was repeated" in text for text in single.warnings)
+
+
+def test_its_verdict_is_korean_where_the_report_is():
+    with speaking("ko"):
+        result = capacity(load_run("thread-pool/reference"))
+        assert "설정: 풀 크기 8." in result.verdict() and Verdict(result).heading == "결론"

@@ -12,6 +12,7 @@ from deadzone.analysis.phases.recommend import Recommendation, recommend_from
 from deadzone.analysis.phases.roles import check_frame
 from deadzone.errors import ReportError, check_type
 from deadzone.language.formats import exact, number
+from deadzone.language.messages import _
 from deadzone.report.document import display
 from deadzone.report.sweep import prose
 from deadzone.report.sweep.analysis import Analysis, analyse
@@ -120,7 +121,7 @@ def Verdict(
 def _said(texts: Sequence[str], style: str = "verdict", **head: Any) -> display.Verdict:
     """The block of a verdict and its doubts, each once."""
     paragraphs = tuple(map(str, dict.fromkeys(texts)))
-    return display.Verdict(paragraphs, heading="Verdict", style=style, id="verdict", **head)
+    return display.Verdict(paragraphs, heading=_("Verdict"), style=style, id="verdict", **head)
 
 
 def _of_run(analysis: Analysis) -> display.Verdict:

@@ -20,6 +20,7 @@ from deadzone.analysis.settings.answering import answer
 from deadzone.analysis.trial_columns import counted, marked, well
 from deadzone.errors import PhaseError
 from deadzone.language.formats import exact
+from deadzone.language.messages import N_, _, join, say
 from deadzone.plugins import TableError, listing
 from deadzone.store.histograms import series
 from deadzone.study.design import RATE, judged_level
@@ -36,7 +37,21 @@ from deadzone_load.capacity.feasibility import (
 )
 from deadzone_load.capacity.reversal import Reversal, reversals, tolerated_response
 
-NO_OBJECTIVES = "The study names no objectives, so no setting is called good enough."
+NO_OBJECTIVES = N_("The study names no objectives, so no setting is called good enough.")
+
+SMALLEST = {
+    "smallest": N_(
+        "Set {setting}: the smallest that meets all objectives at {rate} requests/s ({sure} sure)."
+    ),
+    "undecided": N_("Of smaller ones {some} can neither be shown to meet them nor to miss them."),
+    "smallest_likely": N_(
+        "No {pool} is {wanted} sure to meet all objectives at {rate} requests/s; {level} is the "
+        "smallest that probably does ({sure})."
+    ),
+    "smallest_none": N_("No {pool} that was tried meets all objectives at {rate} requests/s."),
+    "nearest": N_("Nearest is {level} ({sure} sure)."),
+}
+"""What is said of the smallest pool, by its key."""
 
 OBJECTIVES = TypeAdapter(dict[str, ObjectiveSpec])
 
@@ -148,30 +163,23 @@ class LoadTest:
     def verdict(self) -> str:
         """The smallest pool that meets all objectives at the rate that is judged; without any, the
         best one there, and where more hurts."""
-        pool, rate = plain_name(self.pool), f"{exact(self.judged_rate)} requests/s"
+        rate = exact(self.judged_rate)
         if self.feasibility is None:
-            sentences = (self._best(), self.where_more_hurts(), NO_OBJECTIVES)
+            sentences = (self._best(), self.where_more_hurts(), say(NO_OBJECTIVES))
             return " ".join(sentence for sentence in sentences if sentence)
         smallest = self.feasibility.smallest(self.judged_rate)
         if not smallest.sure:
-            return f"At {rate} no trial says what the server does."
+            return _("At {rate} requests/s no trial says what the server does.", rate=rate)
         key, level = smallest.named
-        sure, rest = probability(smallest.sure[level]), [*map(exact, smallest.undecided)]
-        nearest = f"; nearest is {exact(level)} ({sure} sure)"
-        undecided = (
-            f" Of smaller ones {listing(rest)} can neither be shown to meet them nor to miss them."
-            if rest
-            else ""
-        )
-        sentences_by_key = {
-            "smallest": f"Set {setting(level, self.pool)}: the smallest that meets all objectives "
-            f"at {rate} ({sure} sure).{undecided}",
-            "smallest_likely": f"No {pool} is {percent(CONFIDENCE)} sure to meet all objectives at "
-            f"{rate}; {exact(level)} is the smallest that probably does ({sure}).",
-            "smallest_none": f"No {pool} that was tried meets all objectives at {rate}"
-            f"{nearest if smallest.sure[level] > HOPELESS else ''}.",
-        }
-        return sentences_by_key[key]
+        rest = [*map(exact, smallest.undecided)]
+        values = {
+            "pool": plain_name(self.pool), "rate": rate, "level": exact(level),
+            "setting": setting(level, self.pool), "sure": probability(smallest.sure[level]),
+            "wanted": percent(CONFIDENCE), "some": listing(rest) if rest else "",
+        }  # fmt: skip
+        hopeful = key == "smallest_none" and smallest.sure[level] > HOPELESS
+        more = "nearest" if hopeful else key == "smallest" and rest and "undecided"
+        return join([say(SMALLEST[one], **values) for one in (key, more) if one])
 
     def _best(self) -> str:
         """The best pool at the rate that is judged, or that none is told from another there; empty
@@ -179,38 +187,41 @@ class LoadTest:
         model = self.models.get(self.judged_rate)
         if model is None:
             return ""
-        rate, advice = f"{exact(self.judged_rate)} requests/s", model.recommend()
+        rate, advice = exact(self.judged_rate), model.recommend()
         if advice.setting is not None and len(advice.tied) < len(model.levels):
-            return f"At {rate}: {advice.reason}"
-        return (
-            f"At {rate} no setting of {plain_name(self.pool)} is shown to be better than another; "
-            "a higher rate, at which the server has to queue, may tell them apart."
-        )
+            return _("At {rate} requests/s: {reason}", rate=rate, reason=advice.reason)
+        return _(
+            "At {rate} requests/s no setting of {pool} is shown to be better than another; a "
+            "higher rate, at which the server has to queue, may tell them apart.",
+            rate=rate, pool=plain_name(self.pool),
+        )  # fmt: skip
 
     def where_more_hurts(self) -> str:
         """The sentence on where the curves turn back."""
         if not self.models:
-            return f"No phases could be fitted: {self.problem}"
+            return _("No phases could be fitted: {problem}", problem=self.problem)
         there = [turn for turn in self.reversals if turn.start is not None]
         if not there:
             largest = max(float(model.levels["level"].max()) for model in self.models.values())
-            return (
-                f"At no rate does the curve turn back: more does not hurt up to {exact(largest)}."
-            )
+            sentence = N_("At no rate does the curve turn back: more does not hurt up to {level}.")
+            return say(sentence, level=exact(largest))
         most = max(there, key=lambda turn: turn.probability)
         if most.probability < CONFIDENCE:
-            return (
-                f"That more hurts is not shown: at {exact(most.rate)} requests/s, beyond "
-                f"{_pool(most)}, it is {probability(most.probability)} sure. A higher rate, or "
-                "more replicates, may show it."
-            )
+            return _(
+                "That more hurts is not shown: at {rate} requests/s, beyond {level}, it is {sure} "
+                "sure. A higher rate, or more replicates, may show it.",
+                rate=exact(most.rate), level=_pool(most), sure=probability(most.probability),
+            )  # fmt: skip
         sentences = [
-            f"beyond {_pool(turn)} at {exact(turn.rate)} requests/s "
-            f"({probability(turn.probability)} sure; the largest is {percent(turn.worse)} worse)"
+            _(
+                "beyond {level} at {rate} requests/s ({sure} sure; the largest is {worse} worse)",
+                rate=exact(turn.rate), level=_pool(turn), sure=probability(turn.probability),
+                worse=percent(turn.worse),
+            )
             for turn in there
             if turn.probability >= CONFIDENCE
-        ]
-        return f"More hurts {'; '.join(sentences)}."
+        ]  # fmt: skip
+        return _("More hurts {places}.", places=join(sentences, "; "))
 
     @property
     def warnings(self) -> tuple[str, ...]:

@@ -24,7 +24,7 @@ import pandas as pd
 
 from deadzone.analysis.phases.quantities import KNOB_UNITS, listing, setting
 from deadzone.analysis.trial_columns import marked, measured, well
-from deadzone.errors import CompareError, check_known, did_you_mean, option
+from deadzone.errors import CompareError, check_known, option
 from deadzone.language.messages import N_, _, join, say
 from deadzone.store.imports.columns import FIRST, MEASURED, NOTE
 from deadzone.store.table import COLUMNS
@@ -278,7 +278,7 @@ def _refuse_pooling(factor: str, other: pd.DataFrame, name: str, table: pd.DataF
     """A factor that one table lacks is fine only if the other holds it constant."""
     if factor not in other:
         known = [str(column) for column in table.columns]
-        raise CompareError(f"{name} has no column {factor!r}.{did_you_mean(factor, known)}")
+        check_known(CompareError, f"{name} has no column {factor!r}", factor, known)
     if len(treatments_of(other, [factor])) > 1:
         raise CompareError(
             f"{name} has no column {factor!r}, which has several levels in the other; keep one of "

@@ -13,7 +13,7 @@ from deadzone.analysis.phases import fit
 from deadzone.analysis.phases.fit import CurveSettings
 from deadzone.analysis.phases.model import PhaseModel, PhaseModels
 from deadzone.analysis.phases.prepare import places_of
-from deadzone.analysis.phases.roles import check_column, check_roles, listed, of_levels, with_index
+from deadzone.analysis.phases.roles import check_roles, listed, of_levels, with_index
 from deadzone.analysis.phases.thresholds import CERTAINTY, Thresholds
 from deadzone.analysis.settings.answering import Answer, answer
 from deadzone.analysis.trial_columns import answering, is_untrusted
@@ -135,11 +135,10 @@ def fit_phases(
     }  # fmt: skip
     by = listed(by)
     frame = with_index(frame, (knob, *by))
-    check_column(frame, knob)
+    seen = experiment_in(frame, knob, response, goal, by, failures=listed(failures), role=role)
     names, places = pd.Series(level_names(frame[knob]).unique(), name=knob), places_of(at)
     for level in places:
         check_known(PhaseError, f"{knob} has no level {level}", level, [*names])
-    seen = experiment_in(frame, knob, response, goal, by, failures=listed(failures), role=role)
     result = examined(seen, places=places, **settings)
     if by:
         return slices_of(result, frame)
