@@ -19,9 +19,7 @@ from deadzone.errors import PhaseError
 from deadzone.language.messages import join
 from deadzone.plugins import Message, _
 from deadzone.report.sweep.tables import phases_text
-from deadzone.study.response_cells import level_names
-from deadzone.study.scales import level_name
-from deadzone_search.space import Space
+from deadzone_search.space import Space, names_of
 
 if TYPE_CHECKING:
     import deadzone as dz
@@ -65,10 +63,10 @@ def next_along(
 
 def _on(told: pd.DataFrame, knob: str, line: pd.DataFrame) -> pd.DataFrame:
     """The trials on a line that were not measured to search."""
-    on_line = told["stage"].isin(STAGES)
-    for name, level in line.drop(columns=knob).iloc[0].items():
-        on_line &= level_names(told[name]).eq(level_name(level))
-    return told[on_line]
+    of_stage = told[told["stage"].isin(STAGES)]
+    others = [name for name in line if name != knob]
+    here = set(names_of(line[others]))
+    return of_stage[[cell in here for cell in names_of(of_stage[others])]]
 
 
 def curves_along(

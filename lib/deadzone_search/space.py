@@ -61,8 +61,8 @@ class Space:
 
     def rows_of(self, frame: pd.DataFrame) -> np.ndarray:
         """Which cell each row is, shape (rows,); -1 for one that is none."""
-        names = {cell: i for i, cell in enumerate(_names(self.cells))}
-        return np.array([names.get(cell, -1) for cell in _names(frame[self.knobs])], dtype=int)
+        names = {cell: i for i, cell in enumerate(names_of(self.cells))}
+        return np.array([names.get(cell, -1) for cell in names_of(frame[self.knobs])], dtype=int)
 
     def line(self, knob: str, through: int) -> pd.DataFrame:
         """The cells that differ from one in a knob alone, those that were not drawn among them."""
@@ -128,7 +128,7 @@ def space_of(
     else:
         drawn = pd.concat([first, _product(levels, seed)])
     cells = allowed(drawn)
-    cells = cells.loc[~pd.Series(_names(cells)).duplicated().to_numpy()].reset_index(drop=True)
+    cells = cells.loc[~pd.Series(names_of(cells)).duplicated().to_numpy()].reset_index(drop=True)
     if not isinstance(factors, pd.DataFrame):
         cells = cells.head(MOST_CELLS)  # the baseline is the first
     if len(cells) < len(levels) + 2:
@@ -143,7 +143,7 @@ def space_of(
                 "`where`."
             )
     if isinstance(factors, pd.DataFrame):
-        allowed = partial(_among, names={*_names(cells)})
+        allowed = partial(_among, names={*names_of(cells)})
     space = Space(cells, *_encoded(cells), levels, allowed)
     at = int(space.rows_of(first)[0])
     if at < 0:
@@ -152,7 +152,7 @@ def space_of(
 
 
 def _among(some: pd.DataFrame, names: set[tuple[str, ...]]) -> pd.DataFrame:
-    return some[[name in names for name in _names(some)]]
+    return some[[name in names for name in names_of(some)]]
 
 
 def _conditions(
@@ -257,6 +257,6 @@ def _encoded(cells: pd.DataFrame) -> tuple[np.ndarray, tuple[str, ...]]:
     return np.column_stack(columns), tuple(of)
 
 
-def _names(cells: pd.DataFrame) -> list[tuple[str, ...]]:
+def names_of(cells: pd.DataFrame) -> list[tuple[str, ...]]:
     """Each cell as texts, in which 8 and 8.0 are one level."""
     return [*zip(*(level_names(cells[name]) for name in cells), strict=True)]

@@ -20,8 +20,8 @@ from deadzone.analysis.settings.answering import answer
 from deadzone.analysis.trial_columns import counted, marked, well
 from deadzone.errors import PhaseError
 from deadzone.language.formats import exact
-from deadzone.language.messages import N_, _, join, say
-from deadzone.plugins import TableError, listing
+from deadzone.language.messages import N_, join, say
+from deadzone.plugins import TableError, _, listing
 from deadzone.store.histograms import series
 from deadzone.study.design import RATE, judged_level
 from deadzone.study.objective_specs import ObjectiveSpec, in_own_units

@@ -191,7 +191,8 @@ LINE = (
 )
 
 
-def test_a_line_is_a_search_too(deadzone):
+def test_a_line_is_a_search_too(deadzone, monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
     said = deadzone("try", "--search", 40, "--dry-run", "--save", "s.yaml", *LINE, code=0).out
     assert "At most 64 trials of 8 treatments" in said
     assert "at most 64 trials" in deadzone("sweep", "./s.yaml", "--dry-run", code=0).out
