@@ -392,6 +392,16 @@ def test_single_trials_that_are_far_worse_than_their_warm_up_doubt_the_setting(g
     assert "state_builds_up" not in found(better, response, goal, model=True)
 
 
+def test_rounds_that_get_slower_are_no_warm_up():
+    """Of words no drift is fitted, and without a trial for warm-up nothing is compared with one."""
+    rows = [
+        {"tool": tool, "host": host, "wall_s": took * slower}
+        for host, slower in (("a", 1.0), ("b", 2.0))
+        for tool, took in (("gzip", 5.0), ("zstd", 3.0), ("lz4", 2.0), ("xz", 9.0))
+    ]
+    assert "state_builds_up" not in found(pd.DataFrame(rows), knob="tool")
+
+
 def test_every_finding_has_its_words():
     assert {*FINDINGS} == {*KINDS}
     assert all("" in about.mend for about in KINDS.values())

@@ -170,9 +170,13 @@ def state_builds_up(seen: Experiment) -> Iterator[Finding]:
 def _since_warmup(seen: Experiment) -> Iterator[Finding]:
     """Of single trials; an hour that gets busier looks alike, and is as good a reason to doubt."""
     rows = well(seen.attempts)
-    at = rows[rows[seen.response] > 0].groupby("level")[seen.response]
-    apart = np.log(at.last() / at.first())[at.size() > 1] * (1 if seen.goal == "min" else -1)
-    half = float(pd.Series(apart).median())
+    values = pd.Series(numbers(rows, seen.response), rows.index)
+    is_warmup = marked(rows, "warmup", False)
+    first, later = (
+        values[of & (values > 0)].groupby(rows["level"]).median() for of in (is_warmup, ~is_warmup)
+    )
+    apart = (later / first).map(np.log).dropna() * (1 if seen.goal == "min" else -1)
+    half = float(apart.median())
     worse = len(apart) >= SEVERAL and apart.min() >= LEAST_CARRIED and half >= FIRST_APART
     yield seen.found(
         "state_builds_up", worse, severity="doubts", how="since_warmup", times=float(np.exp(half))

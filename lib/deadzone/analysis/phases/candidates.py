@@ -96,6 +96,13 @@ class Candidates:
         return 1.0 if self.goal == "min" else -1.0
 
     @property
+    def is_assumed(self) -> bool:
+        """Whether the noise is: no setting was measured twice, none lies on a curve, and no spread
+        was published."""
+        rests_on = self["estimable"].any() or self["on_curve"].any() or self.spread
+        return len(self) > 1 and not rests_on
+
+    @property
     def std_error(self) -> np.ndarray:
         """Standard error of each estimate, shape (n,)."""
         return np.sqrt(np.diag(self.covariance))

@@ -284,7 +284,8 @@ def recommend_from(
         said = decision.directed(candidates, said)
     if stop is not None or withheld is not None:
         index, table = None, table.assign(tied=False)
-    if stop or withheld or state == "open" or (doubt and index is not None):
+    is_unsure = state == "open" or (candidates.is_assumed and not wanted)
+    if stop or withheld or is_unsure or (doubt and index is not None):
         table = table.drop(columns="chance", errors="ignore")
     replicates = None
     if not wanted and not len(again) and index is not None and tied_set.member.sum() > 1:
