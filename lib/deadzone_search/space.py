@@ -224,8 +224,11 @@ def _meets(cells: pd.DataFrame, where: str) -> np.ndarray:
         name: cells[name].to_numpy(float) for name in map(str, cells)
         if all(map(is_number, cells[name]))
     }  # fmt: skip
-    for name in {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)} - {*cells}:
-        check_known(PhaseError, f"where: {name!r} is no knob", name, [*map(str, cells)])
+    called = {ast.unparse(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)}
+    named = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+    for name in named - {*cells} - called:
+        said = f"where: {name!r} is no knob (words are conditions of `when`)"
+        check_known(PhaseError, said, name, [*map(str, cells)], "Knobs are")
     for part in parts:
         if not isinstance(part, ast.Compare) or not all(type(op) in COMPARISONS for op in part.ops):
             raise PhaseError(

@@ -48,6 +48,11 @@ CELLS = {"threads": [1, 2], "host": ["a", "b"]}
         (lambda: dz.propose(TRIALS, "threads", "wal_s", [1, 2, 4]), "Did you mean `wall_s`"),
         (lambda: dz.search(TRIALS, ["threads"], "wall_s"), "Give each knob its levels"),
         (lambda: dz.search(None, CELLS, "wall_s", where="thread < 2"), "Did you mean `threads`"),
+        (lambda: dz.search(None, CELLS, "wall_s", where="abs(threads) < 2"), "nothing else"),
+        (lambda: dz.search(None, CELLS, "wall_s", where="host == a"), "conditions of `when`"),
+        (lambda: dz.fit_phases(TRIALS, *OF, thresholds={"lin": 1}), "Did you mean `linear`"),
+        (lambda: dz.fit_phases(TRIALS, *OF, thresholds=0.3), "by name is needed, not float"),
+        (lambda: dz.propose(None, *OF, levels=[1, 2, 4]), "DataFrame of pandas .* not NoneType"),
         (lambda: MODEL.plot(ax=plt.subplots(1, 2)[1]), "One of several axes"),
         (lambda: dz.load_run("sqlite-knobs/reference").report().section("phase"), "Sections are"),
         (lambda: dz.check_parameters(tolerance=(0, 1)), "no parameter 'tolerance'"),
@@ -100,6 +105,7 @@ def test_thresholds_are_given_by_name():
 
 def test_a_level_beyond_the_range_or_no_number_is_predicted_as_nan(recwarn):
     assert np.isnan(MODEL.predict([0, 32])).all() and np.isnan(MODEL.predict("x")).all()
+    assert MODEL.predict([[1, 2], [4, 8]]).shape == (2, 2)
     assert not recwarn.list
 
 

@@ -194,12 +194,13 @@ class RunFolder:
     def check_same_study(self, study: Study) -> None:
         """Raise StoreError, with the difference, unless the study is the one the run started with.
 
-        When it ends may differ: each batch records the rule in force.
+        When it ends may differ: each batch records the rule in force. The run keeps its unit, and
+        a goal that nobody asked for.
         """
         before, after = (_without_end(spec) for spec in (self.study(), study))
-        if study.response.goal_from != "asked":  # the run keeps its goal
-            own = before.response.model_dump(include={"goal", "goal_from"})
-            after = after.model_copy(update={"response": after.response.model_copy(update=own)})
+        kept = {"unit"} if study.response.goal_from == "asked" else {"unit", "goal", "goal_from"}
+        own = before.response.model_dump(include=kept)
+        after = after.model_copy(update={"response": after.response.model_copy(update=own)})
         if before == after:
             return  # writing both takes as long as twenty trials
         was, now = (dump_study(spec).splitlines() for spec in (before, after))

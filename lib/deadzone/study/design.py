@@ -126,6 +126,8 @@ def levels_of(study: Study) -> dict[str, tuple[Level, ...]]:
     for name in study.factor_names():
         of[name] = tuple(dict.fromkeys(treatment.levels[name] for treatment in made))
         factor = study.factors.get(name)
+        if isinstance(factor, EqualFactorSpec):
+            factor = study.factors[factor.equals]
         if study.design.kind == "search" and isinstance(factor, LevelsFactorSpec):
             of[name] = tuple(sorted(of[name], key=factor.levels.index))
     return of

@@ -78,3 +78,23 @@ def test_a_run_that_does_not_know_what_it_measured_goes_on(begun):
     resume(code=0)
     assert len(run.records()) == 24
     assert run.trials()["trusted"].all()
+
+
+def test_a_run_of_before_the_unit_was_taken_from_the_workload_goes_on_in_its_own(
+    home, write_study, sweep, deadzone
+):
+    read = {"took": {"regex": r"(\S+) ms", "unit": "ms"}}
+    argv = ["sh", "-c", "echo 1{n} ms"]
+    study = write_study(
+        argv=argv, workload={"responses": read}, factors={"n": [1, 2, 3]}, response={"name": "took"}
+    )
+    run = sweep(study)
+    recorded = run.folder / "study.yaml"
+    assert "unit: ms" in recorded.read_text()
+    before, response = recorded.read_text().split("\nresponse:\n")
+    recorded.write_text(before + "\nresponse:\n" + response.replace("unit: ms", "unit: s"))
+    run.journal_file.write_text(
+        "".join(run.journal_file.read_text().splitlines(keepends=True)[:-1])
+    )
+    deadzone("sweep", "probe", "--resume", "latest", code=0)
+    assert run.study().response.unit == "s"

@@ -27,7 +27,7 @@ from deadzone.analysis.phases.inference import Posterior, infer
 from deadzone.analysis.phases.labels import decode, runs, step_probabilities
 from deadzone.analysis.phases.prepare import prepare
 from deadzone.analysis.phases.result import CurveTrials
-from deadzone.analysis.phases.roles import check_roles
+from deadzone.analysis.phases.roles import check_frame, check_roles
 from deadzone.analysis.phases.segmentation import curve_values, joint_interval
 from deadzone.analysis.phases.thresholds import CERTAINTY, PRACTICAL_TOLERANCE, Thresholds
 from deadzone.errors import PhaseError
@@ -223,6 +223,7 @@ def propose(
 
     Raises PhaseError where the levels are no numbers or too few, or the table cannot be read.
     """
+    check_frame(frame)
     if len(frame):
         check_roles(frame, (knob,), response, goal)
     listed = _listed(frame, knob, response, levels)

@@ -271,8 +271,7 @@ def fit_curve(
         raise PhaseError(
             f"certainty is {certainty!r}; it is a coverage such as 0.90, from 0.5 to below 1."
         )
-    if not isinstance(thresholds, Thresholds):
-        thresholds = Thresholds(**(thresholds or {}))
+    thresholds = Thresholds.of(thresholds)
     drift, correction = estimate_drift(sample, certainty)
     if not correct_drift:
         correction = np.zeros_like(correction)

@@ -55,10 +55,11 @@ class PhaseModel(PhaseResult):
 
     def predict(self, levels: Any) -> np.ndarray:
         """The fitted response at levels of the knob, in its unit; nan beyond those that were
-        measured, and for what is no number. levels: shape (n,)."""
-        numbers = pd.to_numeric(pd.Series(np.atleast_1d(levels)), errors="coerce").to_numpy(float)
+        measured, and for what is no number. levels: of any shape."""
+        given = np.atleast_1d(levels)
+        numbers = pd.to_numeric(pd.Series(given.ravel()), errors="coerce").to_numpy(float)
         with np.errstate(divide="ignore", invalid="ignore"):  # 0 lies beyond on a ratio scale
-            at = self.axis.forward(numbers)
+            at = self.axis.forward(numbers.reshape(given.shape))
         known = self.axis.forward(self.levels["level"].to_numpy(float))
         fitted = np.log(self.levels["fitted"].to_numpy(float))
         return np.asarray(np.exp(np.interp(at, known, fitted, left=np.nan, right=np.nan)))

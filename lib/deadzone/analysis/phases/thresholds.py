@@ -3,9 +3,13 @@
 The thresholds are parameters of `fit_phases`; these are the defaults, each with its reason.
 """
 
-from dataclasses import dataclass
+from __future__ import annotations
 
-from deadzone.errors import PhaseError
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Any
+
+from deadzone.errors import PhaseError, check_known, check_type
 
 LABELS: tuple[str, ...] = ("linear", "dead_zone", "breakthrough", "plateau", "reversal")
 """In the order of every array and every `p_<label>` column."""
@@ -41,6 +45,17 @@ class Thresholds:
     linear: float = LINEAR_ELASTICITY
     breakthrough: float = BREAKTHROUGH_ELASTICITY
     reversal: float = REVERSAL_ELASTICITY
+
+    @classmethod
+    def of(cls, given: Any) -> Thresholds:
+        """Thresholds as a caller gives them: some by name, or None for the usual ones."""
+        if isinstance(given, cls):
+            return given
+        check_type(PhaseError, given or {}, Mapping, "A dict of thresholds by name")
+        for name in given or {}:
+            said = f"There is no threshold {name!r}"
+            check_known(PhaseError, said, name, [one.name for one in fields(cls)], "They are")
+        return cls(**(given or {}))
 
     def __post_init__(self) -> None:
         if not self.reversal < 0.0 < self.linear < self.breakthrough:
