@@ -181,7 +181,7 @@ def test_trials_that_failed_or_are_not_trusted_do_not_count_and_their_cells_are_
         ({"where": "workers < 2"}, "leave workers one level"),
         ({"factors": {name: [1, 2] for name in "abc"}, "where": "a + b + c < 5"}, "too few"),
         ({"where": "workers"}, "is no comparison"),
-        ({"where": "__import__('os').system('id') > 0"}, "is no knob"),
+        ({"where": "__import__('os').system('id') > 0"}, "nothing else"),
         ({"where": "threads < 2"}, "'threads'"),
         ({"when": {"log": {"codec": "xz"}}}, "which is no level of codec"),
         ({"when": {"log": {"log": "on"}}}, "when.log names 'log'"),
