@@ -107,6 +107,21 @@ def test_threads_that_sleep_for_a_time_wait_for_a_timer(source, threads):
     assert told["network_wait_s"] == 0
 
 
+@pytest.mark.alone("it measures how long a thread sleeps")
+@pytest.mark.parametrize(
+    ("watched", "column"),
+    [("os.eventfd(0)", "timer_wait_s"), ("pair[0].fileno()", "network_wait_s")],
+)
+def test_a_loop_that_nobody_else_can_wake_waits_for_a_timer(watched, column):
+    """As that of a program in Go, which sleeps in its loop."""
+    told, _, _ = account(
+        "import os, select, socket, time\nend = time.thread_time() + 0.1\n"
+        "while time.thread_time() < end: pass\npair = socket.socketpair()\n"
+        f"loop = select.epoll()\nloop.register({watched}, 0)\nloop.poll(1.0)"
+    )
+    assert told[column] == pytest.approx(1.0, rel=0.25)
+
+
 LOOP_WITH_A_WORKER = """
 import asyncio, time
 def work():

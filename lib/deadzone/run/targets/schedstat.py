@@ -49,6 +49,16 @@ DESCRIPTORS_AT = {
 """By the numbers of select, pselect6, poll and ppoll: the argument that says for how many
 descriptors they wait. With none they sleep for a time."""
 
+EPOLL = {"x86_64": (b"232", b"281"), "aarch64": (b"22",)}.get(platform.machine(), ())
+"""Numbers of epoll_wait and epoll_pwait: for one of the descriptors that the first argument
+watches, and at most for the fourth [ms], below 0 without end."""
+
+OWN = "anon_inode:"
+"""How descriptors begin by which threads of one process wake each other, or a timer wakes them."""
+
+MOST_OWN = 4
+"""Who watches more descriptors serves others."""
+
 STARTING = {"x86_64": (b"56", b"58", b"435"), "aarch64": (b"220", b"435")}.get(
     platform.machine(), ()
 )
@@ -105,9 +115,24 @@ def waits_for(pid: int, thread: int) -> str:
         return _on_disk(place, call, state)
     function = read_bytes(f"{place}/wchan")
     if function.startswith(LOOPS):
-        return "loop"
+        return _of_own_loop(pid, call) or "loop"
     at = DESCRIPTORS_AT.get(_number(call))
     return "timer" if at and call.split()[at] == b"0x0" else sleeps_for(function)
+
+
+def _of_own_loop(pid: int, call: bytes) -> str:
+    """What an event loop waits for that nobody else can wake, as the one of a program in Go: a
+    "timer", or "asleep" for its own threads; "" of any other."""
+    if _number(call) not in EPOLL:
+        return ""
+    _, watching, _, _, end, *_ = call.split()
+    with contextlib.suppress(OSError):
+        watches = read_bytes(f"/proc/{pid}/fdinfo/{int(watching, 16)}").split(b"tfd:")[1:]
+        watched = (int(one.split()[0]) for one in watches[: MOST_OWN + 1])
+        links = [str(Path(f"/proc/{pid}/fd/{one}").readlink()) for one in watched]
+        if len(links) <= MOST_OWN and all(link.startswith(OWN) for link in links):
+            return "asleep" if int(end, 16) & 1 << 31 else "timer"
+    return ""
 
 
 def sleeps_for(function: bytes) -> str:
