@@ -1,5 +1,7 @@
 """What of a table is no column and no trial, and what is no head line."""
 
+import json
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -73,6 +75,8 @@ def test_a_cell_that_is_merged_over_as_many_rows_as_others_stands_for_each(tmp_p
     table = table_of(tmp_path, "n,kind,ms\n2^16,a,1\n,b,2\n2^20,a,3\n,b,4\n")
     assert table["n"].tolist() == ["2^16", "2^16", "2^20", "2^20"]
     assert said_of(table, "ms") == ["An empty cell of n stands for the one above it."]
+    numbers = table_of(tmp_path, "n,kind,ms\n1,a,1\n,b,2\n4,a,3\n,b,4\n")
+    assert numbers["n"].tolist() == [1, 1, 4, 4]
     lists = pd.DataFrame({"at": [np.array([1, 2]), np.array([3])], "ms": [1, 2]})
     assert entered(lists).columns.tolist() == ["ms"]
     uneven = table_of(tmp_path, "n,kind,ms\n1,a,1\n,b,2\n,c,2\n4,a,3\n,b,4\n")
@@ -80,9 +84,54 @@ def test_a_cell_that_is_merged_over_as_many_rows_as_others_stands_for_each(tmp_p
 
 
 @pytest.mark.parametrize(
+    "text",
+    ["warmup,threads,ms\nTrue,1,12\n,1,8\nTrue,2,9\n,2,4.1\n",
+     "status,kind,ms\nfailed,a,\n,b,4.1\ntimeout,a,\n,b,2.0\n",
+     "cold,kind,ms\nyes,a,12\n,b,8\nyes,a,9\n,b,4.1\n",
+     "cpu_limit,run,ms\n1,1,8\n,1,3.1\n2,2,4.1\n,2,3.0\n",
+     "limit,ms\n1 GB,8\n,3.1\n2 GB,4.1\n,3.0\n"],
+)  # fmt: skip
+def test_a_flag_that_is_not_set_and_a_missing_level_stay_empty(tmp_path, text):
+    table = table_of(tmp_path, text)
+    assert table.iloc[:, 0].isna().tolist() == [False, True, False, True]
+    assert not said_of(table, "ms")
+
+
+def test_trials_beside_warm_up_trials_are_counted(fit_of):
+    times = [(1, 12, 8.0), (2, 9, 4.1), (4, 5, 2.0), (8, 3, 1.1)]
+    rows = "".join(f"True,{n},{first}\n,{n},{time}\n" for n, first, time in times)
+    said = fit_of(f"warmup,threads,time_s\n{rows}", "threads", "time_s")
+    assert said.out.startswith("Set 8 threads: 1.09 s"), said
+
+
+def test_a_null_of_a_record_is_no_merged_cell(tmp_path, deadzone):
+    rows = [
+        {"limit": limit, "kind": kind, "ms": 8 / at if limit else 3}
+        for at in (1, 2, 4, 8)
+        for limit, kind in ((at, "own"), (None, "all"))
+    ]
+    path = tmp_path / "t.json"
+    path.write_text(json.dumps(rows))
+    assert read_table(path)["limit"].isna().sum() == 4
+    said = deadzone("fit", path, "--knob", "limit", "--response", "ms")
+    assert said.out.startswith("Set limit 8"), said
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["filter,ms\nblur_mean,8\nblur_cv,4\nblur_mean,7\n",
+     "name,ms\nBM/1_mean,8\nBM/1_stddev,0.2\nalgo_cv,5\nalgo_mean,6\n"],
+)  # fmt: skip
+def test_a_variant_that_is_named_as_a_statistic_stays(tmp_path, text):
+    table = table_of(tmp_path, text)
+    assert len(table) == text.count("\n") - 1 and not said_of(table, "ms")
+
+
+@pytest.mark.parametrize(
     ("levels", "left"),
     [("1 2 4 Durchschnitt", 3), ("1 2 4 平均", 3), ("1 2 4 Overall", 3),
-     ("a_mean a_median a_stddev b_mean b_stddev", 3)],
+     ("a_mean a_median a_stddev b_mean", 3),
+     ("a_mean a_stddev a_cv b_mean b_cv", 3)],
 )  # fmt: skip
 def test_rows_of_statistics_are_no_levels(tmp_path, levels, left):
     rows = "".join(f"{level},{i + 3}\n" for i, level in enumerate(levels.split()))

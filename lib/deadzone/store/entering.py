@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from deadzone.language.messages import Message, _
-from deadzone.store.table import IDENTITY
+from deadzone.store.table import COLUMNS, IDENTITY
 from deadzone.study.quantity import level_amount
 from deadzone.study.response_cells import LEFT_OUT, UNITS_OF, is_amount, is_unit, level_names
 from deadzone.study.scales import MISSING, NO_LIMIT, level_name
@@ -28,6 +28,9 @@ REPEATED = {
 SPREAD_OF_REPEATS = re.compile(r"(.+)_(?:stddev|cv)")
 """A row of google-benchmark that says how its repeats scatter."""
 
+BESIDE_SPREADS = ({"_mean", "_median"}, {"_stddev", "_cv"})
+"""Of which both stand there of the same name; one alone may be the name of a variant."""
+
 CLOSE = 1e-3
 """By so much, rounded, a row may differ from the sum of the others."""
 
@@ -35,12 +38,18 @@ FEWEST_NUMBERS = 3
 """Levels that are numbers, beside which a word may sum them up."""
 
 
-def entered(table: pd.DataFrame) -> pd.DataFrame:
+def entered(table: pd.DataFrame, may_be_merged: bool = False) -> pd.DataFrame:
     """The table without columns whose cells are no scalars, and without rows that are units or sum
-    up others; all are said by name in `table.attrs[LEFT_OUT]`."""
+    up others; all are said by name in `table.attrs[LEFT_OUT]`.
+
+    may_be_merged: whether an empty cell may be a part of the one above it, as people draw tables.
+    """
     texts = texts_of(table)
-    nested = [name for name in texts if not table[name].map(pd.api.types.is_scalar).all()]
-    kept, said = _filled_down(table.drop(columns=nested))
+    objects = (name for name in texts if table[name].dtype == object)
+    nested = [name for name in objects if not table[name].map(pd.api.types.is_scalar).all()]
+    kept, said = table.drop(columns=nested), list[Message]()
+    if may_be_merged:
+        kept, said = _filled_down(kept)
     if nested:
         said.append(
             _("Columns of lists are left out: {names}.", names=", ".join(map(repr, nested)))
@@ -51,7 +60,7 @@ def entered(table: pd.DataFrame) -> pd.DataFrame:
         )
         kept = kept[1:].reset_index(drop=True).apply(as_numbers)
     for name in kept.columns.intersection(texts):
-        names = kept[name].map(level_name)
+        names = level_names(kept[name])
         is_sum = _sums_up(kept, names)
         if is_sum.any():
             said.append(
@@ -69,17 +78,27 @@ def entered(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def _filled_down(table: pd.DataFrame) -> tuple[pd.DataFrame, list[Message]]:
-    """The table with the cells of its first column that are merged, each over as many rows as the
-    others, and what is said of it."""
+    """The table with the cells of its first column that are merged, and what is said of it: each is
+    another level, over rows that another column tells apart, in the same way for all. Any other
+    empty cell may be a flag that is not set, or a level that was not."""
     names = table.iloc[:, 0] if len(table.columns) else pd.Series(dtype=object)
     is_text = names.dtype.kind == "O"
     begins = (level_names(names).ne(MISSING) if is_text else names.notna()).to_numpy(bool)
     rows = np.diff(np.flatnonzero(np.append(begins, True)))
-    is_merged = len(rows) > 1 and rows[0] > 1 and np.ptp(rows) == 0 and bool(begins[0])
-    if not is_merged or table.columns.has_duplicates:
+    is_even = len(rows) > 1 and rows[0] > 1 and np.ptp(rows) == 0 and bool(begins[0])
+    is_level = names.name not in COLUMNS and names[begins].is_unique
+    if not (is_even and is_level) or table.columns.has_duplicates:
+        return table, []
+    if not any(_tells_apart(table[name], rows[0]) for name in table.columns[1:]):
         return table, []
     said = _("An empty cell of {name} stands for the one above it.", name=names.name)
     return table.assign(**{str(names.name): names.where(begins).ffill()}), [said]
+
+
+def _tells_apart(column: pd.Series, n: int) -> bool:
+    """Whether each n rows of a column have the same n values."""
+    groups = level_names(column).to_numpy().reshape(-1, n)
+    return len({*groups[0]} - {MISSING}) == n and bool((groups == groups[0]).all())
 
 
 def _units_below(table: pd.DataFrame) -> dict[str, str]:
@@ -101,11 +120,12 @@ def texts_of(table: pd.DataFrame) -> list[str]:
 def _sums_up(table: pd.DataFrame, names: pd.Series) -> pd.Series:
     """Which rows sum up the others, by the names of the levels of one column: by a word, or because
     their value is the sum."""
-    known = {*names}
+    known = {*names.unique()}
     spreads = {
         name
         for name in known
-        if (repeats := SPREAD_OF_REPEATS.fullmatch(name)) and f"{repeats[1]}_mean" in known
+        if (repeats := SPREAD_OF_REPEATS.fullmatch(name))
+        and any({repeats[1] + end for end in ends} <= known for ends in BESIDE_SPREADS)
     }
     if spreads:
         return names.isin(spreads)

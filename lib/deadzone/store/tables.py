@@ -34,11 +34,15 @@ from deadzone.store.text_form import (
     other_than,
 )
 from deadzone.study.quantity import level_amount
+from deadzone.study.response_cells import by_distinct
 from deadzone.study.scales import FEWEST_LEVELS, NO_LIMIT
 
 WRITABLE = (".csv", ".parquet")
 AS_TEXT = (".csv", ".csv.gz", ".tsv", ".md")
 READABLE = (*WRITABLE, ".xlsx", *AS_TEXT[1:], ".json", ".jsonl", ".feather")
+
+DRAWN_BY_PEOPLE = (*AS_TEXT, *TEXTS, ".xlsx")
+"""Whose cells may be merged; a record of any other kind says itself where it has no value."""
 
 STANDARD_INPUT = Path("-")
 
@@ -118,7 +122,8 @@ def read_table(path: Path) -> pd.DataFrame:
     _check_head_line(table, path)
     table.columns = table.columns.map(str)
     table = entered(
-        table.apply(lambda column: column.map(_held) if column.dtype == object else column)
+        table.apply(lambda column: column.map(_held) if column.dtype == object else column),
+        may_be_merged=_ending(path) in DRAWN_BY_PEOPLE,
     )
     if not len(table.columns):
         raise TableError(f"{path}: its columns hold no values, but lists.{_recognised(path)}")
@@ -263,7 +268,7 @@ def _read_csv(path: Path) -> pd.DataFrame:
     ]
     table = table.drop(columns=unnamed)
     texts = texts_of(table)
-    plain = table[texts].replace([EMPHASIS, BLANKS], [r"\2", ""], regex=True)
+    plain = table[texts].apply(by_distinct, answer=_plain, missing=np.nan)
     if len(texts) == len(table.columns):  # a head line that stands again, as of files laid together
         plain = plain[plain.ne(plain.columns.str.strip()).any(axis=1)].reset_index(drop=True)
     if not plain.equals(table[texts]):
@@ -274,6 +279,11 @@ def _read_csv(path: Path) -> pd.DataFrame:
         for name in (HASH.sub("", first), *others)
     ]
     return table.set_axis([first, *names[1:]] if names[0] in names[1:] else names, axis=1)
+
+
+def _plain(cell: object) -> object:
+    """A cell without marks of Markdown and blanks around its text."""
+    return BLANKS.sub("", EMPHASIS.sub(r"\2", cell)) if isinstance(cell, str) else cell
 
 
 def _with_words(table: pd.DataFrame, path: Path, how: Mapping[str, Any]) -> pd.DataFrame:
