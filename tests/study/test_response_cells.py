@@ -29,7 +29,14 @@ from deadzone.study.scales import level_name
      (["1h02m", "42m10s", "42m"], [3720, 2530, 2520], "(m, s), all are converted to s."),
      (["~90 secs", "35 secs"], [90, 35], "rounded by hand"), (["45 %", "7%"], [45, 7], None),
      (["587 µs", "1.87 ms", "6.14 ms"], [0.587, 1.87, 6.14], "(ms, µs), all are converted to ms."),
-     (["78,39", "72,973", "130,515"], [78.39, 72.973, 130.515], None),
+     (["78,39", "72,973", "130,515"], [78.39, 72.973, 130.515],
+      "A comma in 'y' stands for decimals: 72,973 is read as 72.973."),
+     (["1,200 (8,16 conns)", "2,300"], [1200, 2300], "Remarks behind numbers in 'y' are left"),
+     (["1,5 (1,234 x)", "2,345"], [1.5, 2.345], "2,345 is read as 2.345"),
+     (["1,234 ± 5,5", "2,345 ± 6,1"], [1234, 2345], "The spread behind ±"),
+     (["1,234,567", "78,39"], [1234567, 78.39], None),
+     (["0 ms", "5", "7"], [0, 5, 7], "Only the first cell of 'y' has a unit, ms"),
+     (["8 ms", "4", "0.1"], [8, 4, 0.1], "Only the first cell of 'y' has a unit, ms"),
      (["0.53 GiB/s", "1.41"], [0.53, 1.41], "Only the first cell of 'y' has a unit, GiB/s"),
      (["0", "5 ms"], [0, 5], None), (["$100-200", "$200-400"], [150, 300], "the middle counts"),
      (["500 ms", "2 s", "1min"], [0.5, 2, 60], "several units (min, ms, s), all are converted"),
@@ -75,10 +82,13 @@ def test_a_frame_and_the_command_read_them_alike(fit_of):
      (["4 s", "185 µs / 190 µs"], "give several a row each"),
      (["4 s", "600-500 s"], "the first is '600-500 s'"),
      (["4 s", "2024-10-03"], "the first is '2024-10-03'"),
+     (["1.1 GB/s", "900", "2100"], "the first is '1.1 GB/s'"),
+     (["8 s", "400", "200"], "the first is '8 s'"), (["2 GB", "900"], "the first is '2 GB'"),
+     (["1:02.5", "1.234"], "the first is '1:02.5'"), (["1:02,5", "1,234"], "the first is '1:02,5'"),
      (["4 s", "3 MB"], "2 values are not numbers in 'y', the first is '4 s' in data row 1")],
 )  # fmt: skip
 def test_a_cell_that_cannot_be_read_is_refused_with_its_row(cells, words):
-    frame = pd.DataFrame({"n": range(1, 3), "y": cells})
+    frame = pd.DataFrame({"n": range(len(cells)), "y": cells})
     assert with_numbers(frame, "y") is frame
     with pytest.raises(PhaseError, match=words):
         fit_phases(frame, "n", "y")

@@ -17,6 +17,7 @@ from deadzone.study.direction import kind_of, words_of
 from deadzone.study.quantity import (
     MULTIPLES,
     PRINTED_SECONDS,
+    REMARK,
     SECONDS,
     UNITS,
     Quantity,
@@ -47,6 +48,15 @@ IN_NAMES = {unit.lower() for unit in WRITTEN}
 DECIMALS = re.compile(r"(?<![\d,])\d+,(?:\d{1,2}|\d{4,})(?![\d,])")
 """A number whose comma is no mark between thousands."""
 
+NO_DECIMALS = re.compile(r"\.|\d,\d+,\d")
+"""What a number does not have where commas stand for decimals."""
+
+BEHIND = re.compile(r"\(|±|\+/?-")
+"""What begins behind the number of a cell."""
+
+FAR = 30
+"""By this factor away from all others, the one cell with a unit may be in another than they are."""
+
 NO_VALUE = {"n/a", "na", "-", "--", "—", "?"}
 
 STATUSES = {
@@ -72,12 +82,11 @@ def with_numbers(frame: pd.DataFrame, response: str) -> pd.DataFrame:
     words = names.str.lower()
     status = words.str.extract(IN_BRACKETS, expand=False).fillna(words).map(STATUS_OF)
     is_value = (names != MISSING) & ~names.str.lower().isin(NO_VALUE) & status.isna()
-    texts = dict(zip(names[is_value], _with_points(names[is_value]), strict=True))
+    texts = _with_points(names[is_value].unique())
     read = {name: cell for name, text in texts.items() if (cell := read_quantity(text))}
-    if not is_value.any() or set(names[is_value]) - set(read):
+    if not texts or texts.keys() - read.keys():
         return frame
-    first, *others = read.values()
-    is_of_first = is_unit(first.unit) and bool(others) and not any(own.unit for own in others)
+    is_of_first = _is_of_all(read)
     units = {own.unit for own in read.values() if own.unit or (own.value and not is_of_first)}
     family = family_of(units) if len(units) > 1 else (max(units, default=""), {})
     family = ("", MULTIPLES) if units <= MULTIPLES.keys() else family
@@ -91,20 +100,37 @@ def with_numbers(frame: pd.DataFrame, response: str) -> pd.DataFrame:
     changed = frame.assign(**{response: names.where(is_value).map(numbers).astype(float)})
     if status.notna().any():
         changed["status"] = status.where(status.notna(), frame.get("status", "ok"))
-    changed.attrs = {**frame.attrs, READ_AS: {response: tuple(_said(response, read, status, unit))}}
+    said = _said(response, read, texts, status, unit)
+    changed.attrs = {**frame.attrs, READ_AS: {response: tuple(said)}}
     changed.attrs[UNITS_OF] = {response: unit or unit_in(frame, response)}
     if spreads := [own.spread for own in read.values() if own.spread]:
         changed.attrs[SPREADS] = {response: median(spreads)}
     return changed
 
 
-def _with_points(cells: pd.Series) -> pd.Series:
-    """The cells of a column, with points for decimals where a comma stands for them in one that no
-    thousands have: 72,973 beside 78,39."""
-    is_decimal = (
-        cells.str.contains(DECIMALS).any() and not cells.str.contains(".", regex=False).any()
-    )
-    return cells.str.replace(",", ".") if is_decimal else cells
+def _with_points(cells: Iterable[str]) -> dict[str, str]:
+    """The texts of cells, with points for decimals where a comma stands for them in a number that
+    no thousands have: 72,973 beside 78,39. Remarks stay as they are."""
+    texts = {cell: cell for cell in cells}
+    numbers = [BEHIND.split(cell)[0] for cell in texts]
+    if not any(map(DECIMALS.search, numbers)) or any(map(NO_DECIMALS.search, numbers)):
+        return texts
+    for cell in texts:
+        end = remark.start() if (remark := REMARK.search(cell)) else len(cell)
+        texts[cell] = cell[:end].replace(",", ".") + cell[end:]
+    return texts
+
+
+def _is_of_all(read: Mapping[str, Quantity]) -> bool:
+    """Whether the unit of the first cell is that of all: it is written, the others have none, and
+    the first is no number far from theirs."""
+    (text, first), *others = read.items()
+    sizes = [abs(own.value) for _, own in others if own.value]
+    if not sizes or first.unit not in text or any(own.unit for _, own in others):
+        return False
+    low, high = sorted((abs(first.value), sizes[0]))
+    is_outside = low > 0 and not min(sizes) <= abs(first.value) <= max(sizes)
+    return is_unit(first.unit) and not (is_outside and high > FAR * low)
 
 
 def _of_the_middle(
@@ -153,8 +179,21 @@ def is_amount(cell: object) -> bool:
 
 
 def _said(
-    response: str, read: Mapping[str, Quantity], status: pd.Series, unit: str
+    response: str,
+    read: Mapping[str, Quantity],
+    texts: Mapping[str, str],
+    status: pd.Series,
+    unit: str,
 ) -> Iterable[Message]:
+    for cell, text in texts.items():
+        if text != cell and read_quantity(cell) != read[cell]:
+            yield _(
+                "A comma in {response} stands for decimals: {cell} is read as {text}.",
+                response=repr(response),
+                cell=cell,
+                text=text,
+            )
+            break
     units = sorted({own.unit for own in read.values() if own.unit})
     if units and MULTIPLES.keys() >= {*units}:
         yield _(
