@@ -234,6 +234,18 @@ def test_levels_with_remarks_are_in_order_and_ranges_of_phases_leave_them_out(fi
     assert " 1-4 " in said and "4 (cores)" in said
 
 
+@pytest.mark.parametrize(
+    ("levels", "ranges"),
+    [("1,024 2,048 4,096 8,192(def) 16,384", "1,024-8,192 8,192-16,384"),
+     ("1/8(min) 1/4 1/2 1(max) 2", "1/8-1 1-2"), ("QD=1 QD=2 QD=4 QD=8 QD=16", "1-8 8-16")],
+)  # fmt: skip
+def test_ranges_of_phases_are_written_as_the_levels_are(fit_of, levels, ranges):
+    times = [8.0, 4.1, 2.1, 1.1, 1.1]
+    cells = [f'"{level.replace("(", " (")}"' for level in levels.split()]
+    said = fit_of([*zip(cells, times, strict=True)] * 2, "n", "wall_s", "--details").out
+    assert all(f" {one} " in said for one in ranges.split()), said
+
+
 def test_which_way_is_better_is_said_where_slices_have_settings(fit_of):
     rows = [("a", n, n * 10) for n in (1, 2, 4, 8)] + [("b", n, n * 5) for n in (1, 2, 4, 8)]
     columns = ("benchmark", "ranks", "ns/day")

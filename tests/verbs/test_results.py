@@ -9,6 +9,7 @@ import seaborn as sns
 from report.made_runs import write_run
 
 import deadzone as dz
+from deadzone.errors import StudyError
 from deadzone.store.tables import with_numpy_types
 
 
@@ -44,6 +45,25 @@ def test_a_claim_names_a_level_with_a_remark_by_its_number_or_as_it_is_written()
     for claim in ("threads 8 is best", {"best": {"threads": "8 (HT)"}}, "threads 1 to 8 is linear"):
         (judged,) = dz.judge(claim, trials, "threads", "wall_s")
         assert judged.verdict == "supported", claim
+
+
+def test_a_level_with_a_remark_is_judged_whatever_the_kind_of_its_column():
+    names = ["1", "2", "4 (HT)", "8", "16"] * 3
+    times = [8.0, 4.1, 2.2, 1.3, 1.3, 8.1, 4.1, 2.2, 1.3, 1.3, 7.9, 4.0, 2.2, 1.3, 1.3]
+    trials = pd.DataFrame({"t": names, "wall_s": times})
+    for kind in ("category", "string", object):
+        claim = "t 4 at least 2x faster than t 1"
+        (judged,) = dz.judge(claim, trials.astype({"t": kind}), "t", "wall_s")
+        assert judged.verdict == "supported", kind
+
+
+def test_levels_of_a_claim_are_written_as_those_of_the_table():
+    trials = pd.DataFrame({"t": ["1,024 (def)", "2,048", "4,096"] * 2, "wall_s": [8, 4, 2] * 2})
+    claim = {"better": {"at": {"t": "2,048"}, "than": {"t": "1,024"}, "by_at_least": 1.5}}
+    (judged,) = dz.judge(claim, trials, "t", "wall_s")
+    assert judged.verdict == "supported"
+    with pytest.raises(StudyError, match="1,024, 2,048, 4,096"):
+        dz.judge("t 2048 at least 1.5x faster than t 1024", trials, "t", "wall_s")
 
 
 DRAWN = ("model", "models", "comparison")

@@ -21,10 +21,16 @@ from deadzone.study.levels import (
     Level,
     format_level,
     is_number,
-    plain_number,
     read_level,
 )
-from deadzone.study.quantity import FOOTNOTES, IN_THOUSANDS, Quantity, family_of, level_amount
+from deadzone.study.quantity import (
+    FOOTNOTES,
+    IN_THOUSANDS,
+    REMARK,
+    Quantity,
+    family_of,
+    level_amount,
+)
 
 Scale = Literal["ratio", "interval", "words"]
 RATIO: Final = "ratio"
@@ -122,10 +128,17 @@ def without_remarks(levels: Iterable[Any]) -> dict[str, Level]:
     """The levels with a remark that lie on an axis, without it: 8 of `8 (HT)`."""
     amounts = {name: level_amount(name) for name in scale_of(levels).positions}
     return {
-        name: read_level(f"{format_level(plain_number(own.value))}{own.unit}")
+        name: read_level(_without_remark(name))
         for name, own in amounts.items()
         if own and own.remark
     }
+
+
+def _without_remark(name: str) -> str:
+    """A level as it is written, without words in brackets behind it or a name before it."""
+    while remark := REMARK.search(name):
+        name = name[: remark.start()]
+    return name.rpartition("=")[2].strip()
 
 
 def is_infinite(value: Any) -> bool:

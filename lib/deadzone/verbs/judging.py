@@ -67,7 +67,8 @@ def judge(
     source = source_of(frame, knob=knob, response=response, goal=goal, by=by)
     factors, sound = (source.knob, *source.by), well(counted(source.trials))
     plain = {name: without_remarks(sound[name]) for name in factors}
-    sound = sound.replace({name: names for name, names in plain.items() if names})
+    remarks = {name: names for name, names in plain.items() if names}
+    sound = sound.astype(dict.fromkeys(remarks, object)).replace(remarks)
     levels = {name: levels_in(sound[name]) for name in factors}
     measured = Measured(sound, source.response, source.goal, source.knob, levels)
     several = [claims] if isinstance(claims, str | Mapping) else claims
