@@ -8,7 +8,7 @@ import json
 import re
 import shlex
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 from statistics import median
@@ -92,15 +92,22 @@ def recognised(path: Path) -> str:
 
 
 def _rows_in(document: Mapping[str, Any]) -> list[str | int]:
-    """The keys to the first list of records in a document, or to the one in its only record; empty
-    without one."""
+    """The keys to the first list of several records in a document, else to the first of one; empty
+    without any."""
+    places = [*_lists_in(document)]
+    return next((keys for keys, n in places if n > 1), places[0][0] if places else [])
+
+
+def _lists_in(document: Mapping[str, Any]) -> Iterator[tuple[list[str | int], int]]:
+    """The keys to each list of records in a document, and their number; what is in the only record
+    of a list comes before it."""
     for name, value in document.items():
-        if isinstance(value, list) and value and isinstance(value[0], dict):
-            within = _rows_in(value[0]) if len(value) == 1 else []
-            return [name, 0, *within] if within else [name]
-        if isinstance(value, dict) and (rows := _rows_in(value)):
-            return [name, *rows]
-    return []
+        if isinstance(value, dict):
+            yield from (([name, *keys], n) for keys, n in _lists_in(value))
+        elif isinstance(value, list) and value and isinstance(value[0], dict):
+            if len(value) == 1:
+                yield from (([name, 0, *keys], n) for keys, n in _lists_in(value[0]))
+            yield [name], len(value)
 
 
 _MEASURED_SOMEWHERE = dict.fromkeys((*MEASURED, *PERF_COLUMNS))
