@@ -37,11 +37,10 @@ THINGS = {
 """Words for things to work on."""
 
 COUNTED = THINGS | AMOUNTS_OF_BYTES | {
-    "tok", "toks", "req", "reqs", "msg", "msgs", "op", "txn", "txns", "tx", "rx", "writes",
-    "frames", "calls", "hits", "commits", "updates", "searches", "lookups", "jobs", "tasks",
-    "transfers", "b", "tb", "tib", "mbit", "gbit", "mbits", "gbits", "kbit", "kbits", "bits",
-    "pages", "hashes", "sentences", "seqs", "its", "iters", "connections", "conns",
-    "instructions",
+    "tok", "toks", "req", "msg", "op", "txn", "tx", "rx", "writes", "frames", "calls", "hits",
+    "commits", "updates", "searches", "lookups", "jobs", "tasks", "transfers", "b", "tb", "tib",
+    "mbit", "gbit", "mbits", "gbits", "kbit", "kbits", "bits", "pages", "hashes", "sentences",
+    "seqs", "its", "iters", "connections", "conns", "instructions",
 }  # fmt: skip
 """What stands before `_s` where that means per second: `tok_s`, `req_s`, `MiB_s`."""
 
@@ -49,17 +48,20 @@ SECOND = {"s", "sec", "secs", "second", "seconds"}
 
 TIME_UNITS = {unit.lower() for unit in SECONDS} - {"min", "mins", "h"} | {"millisecond"}
 
+SPANS = TIME_UNITS | {"min", "mins", "h", "day", "초", "분", "시간", "秒", "分钟", "小时"}
+"""Units of a time that something is done in: per one of them is a rate."""
+
 TIMES = {
-    "time", "latency", "latencies", "lat", "duration", "elapsed", "wall", "walltime",
-    "runtime", "delay", "wait", "rtt", "ttft", "tpot", "itl", "lag", "jitter", "makespan", "stall",
-    "pause", "real", "cycles", "startup", "ping", "zeit", "dauer", "latenz", "laufzeit", "시간",
-    "지연", "时间", "耗时", "用时", "延迟", "时延", "時間",
+    "time", "latency", "latencies", "lat", "duration", "elapsed", "wall", "walltime", "runtime",
+    "delay", "wait", "rtt", "ttft", "tpot", "itl", "lag", "jitter", "makespan", "stall", "pause",
+    "real", "cycles", "startup", "zeit", "dauer", "latenz", "laufzeit", "시간", "지연", "지연시간",
+    "时间", "耗时", "用时", "延迟", "时延", "時間",
 }  # fmt: skip
 """Words for a time; a cycle is one of a clock."""
 
 RATES = {
-    "throughput", "throughputs", "bandwidth", "goodput", "rate", "bw", "mips", "iops", "ts",
-    "nopm", "durchsatz", "처리량", "대역폭", "吞吐", "带宽", "速率",
+    "throughput", "throughputs", "bandwidth", "goodput", "rate", "bw", "mips", "iops", "ts", "nopm",
+    "durchsatz", "처리량", "대역폭", "吞吐", "吞吐量", "带宽", "速率",
 }  # fmt: skip
 
 RATE_UNIT = re.compile(
@@ -76,9 +78,12 @@ PERCENTILE = re.compile(r"p[1-9]\d{1,3}")
 
 GAINS = {"speed", "speedup", "improvement", "accuracy", "ipc", "속도", "加速比", "速度"}
 
+SCALING = {"scaling", "weak", "strong", "parallel", "percent", "x"}
+"""Words of a name that is one of a gain where it has no others."""
+
 SHARES = {
     "success", "successes", "hit", "efficiency", "availability", "recall", "precision", "bleu",
-    "psnr", "ssim", "vmaf", "mfu", "scaling", "성공", "성공률", "成功", "成功率", "命中率",
+    "psnr", "ssim", "vmaf", "mfu", "성공", "적중", "成功", "命中",
 }  # fmt: skip
 """Words for what is better larger, but for the time that it takes: `hit_latency_ms`."""
 
@@ -87,8 +92,9 @@ WRONG = {
     "retry", "retries", "retrans", "retransmits", "retransmissions", "fault", "faults", "timeout",
     "timeouts", "failure", "failures", "failed", "fail", "fails", "loss", "lost", "rejected",
     "aborts", "aborted", "conflicts", "deadlocks", "stalls", "collisions", "switches", "migrations",
-    "evictions", "throttled", "overhead", "rejects", "refused", "interrupts", "실패", "오류",
-    "에러", "失败", "错误", "丢包",
+    "evictions", "throttled", "overhead", "rejects", "refused", "interrupts", "crashes", "resets",
+    "reconnects", "restarts", "skipped", "downtime", "flaps", "elections", "false", "실패", "오류",
+    "에러", "재시도", "손실", "失败", "错误", "丢包", "丢失", "重试", "超时",
 }  # fmt: skip
 
 COSTS = {
@@ -108,9 +114,29 @@ RESOURCES = {
 
 PER = re.compile(r"(?i)(?<![a-z])per(?![a-z])|/")
 
-UNPARTED = TIMES | RATES | GAINS | SHARES | WRONG
-TOGETHER = re.compile("|".join(sorted((w for w in UNPARTED if not w.isascii()), key=len)[::-1]))
-"""Words of languages that write them together: `평균응답시간` ends in one for a time."""
+HEADS = {word for word in TIMES | RATES | GAINS | SHARES | WRONG if not word.isascii()}
+AFTER = "율|률|率|수|건수|횟수|数|次数|평균|최대|최소|합계|초|건|개|회|平均|最大|最小|秒|毫秒|个|次"
+"""What may stand behind one of them, and leaves it as it is."""
+
+TOGETHER = re.compile(rf"({'|'.join(HEADS)})(?=({AFTER})?(?![^\W\d_a-zA-Z]))")
+"""What languages that write words together have at the end: `평균응답시간` is a time, and
+`단위시간요청` none."""
+
+TURNED = re.compile(
+    "[未不无非]_|[미비불무]_(성공|적중)|실_시간|[무无](고장|장애|중단|故障|中断)"
+    "|(가동|유지|사용|正常运行|续航|存活|在线|使用)_(시간|时间)"
+)
+"""What makes another thing of the word behind it: `未命中率` is of misses, `실시간` is no time."""
+
+CHANGED = re.compile(
+    r"감소|저하|개선|향상|절감|절약|단축|缩短|降低|减少|改善|提升|下降|节省|节约"
+    r"|\b(no|without|between|free) (errors?|failures?|faults?|memory)\b|\b(error|memory) free\b"
+    r"|\b(reduction|decrease|degradation|saved|savings?|left|budget|life)( (\w?s|[hx]|p\w*))?$"
+)
+"""How much a quantity changes, how much of it is left, or not there: of that nothing is known."""
+
+RESPONSE_SPEED = re.compile(r"(?i)(response|응답|반응|响应)[ _]*(speed|속도|速度)(?![^\W\d_])")
+"""How fast a response comes is a time."""
 
 MOVED = {"sent", "received", "transferred", "read", "written", "processed", "total", "transfer"}
 """Beside bytes: how much was done, which is no cost."""
@@ -143,6 +169,7 @@ def known_goal(text: str) -> Goal | None:
 def _parted(name: str) -> str:
     """A name with a line where a capital begins a word, and without HTML's line breaks."""
     plain = re.sub(r"</?br\s*/?>", " ", name).replace("kWh", "kwh")
+    plain = RESPONSE_SPEED.sub("_time_", re.sub("[µμ]s", "us", plain))
     return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", plain)
 
 
@@ -150,46 +177,56 @@ def words_of(name: str) -> list[str]:
     """The words of a column's name: `errorRate` and `error_rate` are two, `%` is percent and `$`
     usd."""
     spelled = _parted(name).replace("%", "_percent_").replace("$", "_usd_")
-    spelled = TOGETHER.sub(r"_\g<0>_", spelled)
-    return re.findall(r"[^\W_]+", spelled.lower())
+    return re.findall(r"[^\W_]+", TOGETHER.sub(r"_\g<0>_", spelled).lower())
 
 
 def kind_of(text: str) -> Kind:
     """What a name or a unit measures, by its dimension; empty where that is not known."""
     amount, *rest = PER.split(_parted(text), maxsplit=1)
-    named, below = words_of(amount), words_of("".join(rest))
-    words = set(named)
-    if words & WRONG:
+    said, below = words_of(amount), words_of("".join(rest))
+    if CHANGED.search(" ".join(said)):
+        return ""
+    named = _telling(said)
+    words, last = set(named), named[-1] if named else ""
+    if words & WRONG and "improvement" not in words:
         return "wrong"
     own = _of_words(named or below)
-    if not below or (not named and below[0] not in TIME_UNITS):
+    if not below or (not said and below[0] not in TIME_UNITS):
         return own
-    if below[0] in TIME_UNITS | {"min", "mins", "h", "day"}:
-        if (
-            _of_words(named[-1:]) == "time" and below[0] != "day"
-        ):  # `Time/ms` is one in ms, `ns/day` is simulated
-            return "" if named[-1] in TIME_UNITS else "time"
+    if below[0] in SPANS:
+        is_simulated = below[0] == "day" and last in ("us", "ns", "ps")
+        if _of_words([last]) == "time" and last != "ping" and not is_simulated:
+            return "" if last in TIME_UNITS else "time"  # `Time/ms` is one in ms
         return "cost" if words & SPENT else "rate"
     if below[0] in RESOURCES:
         return "gain" if words & COUNTED and own in ("", "cost") else own
-    return "per thing"
+    return "" if last in THINGS or own in ("rate", "gain") else "per thing"
+
+
+def _telling(named: list[str]) -> list[str]:
+    """The words that tell what is measured. Of Korean and Chinese ones that is the last, if it is
+    known; what stands before it says which one."""
+    others = [word for word in named if not (word.isascii() or re.fullmatch(AFTER, word))]
+    is_told = others and others[-1] in HEADS and not TURNED.search("_".join(others[-2:]))
+    return [word for word in named if word.isascii() or (is_told and word == others[-1])]
 
 
 def is_time(text: str) -> bool:
     """Whether a name or a unit is that of a time, or of one per thing."""
-    return (
-        kind_of(text) in ("time", "per thing")
-        and _of_words(words_of(PER.split(_parted(text))[0])) == "time"
-    )
+    own = _of_words(words_of(PER.split(_parted(text))[0]))
+    return own == "time" and kind_of(text) in ("time", "per thing")
 
 
 def _of_words(named: list[str]) -> Kind:
     """What the words of a quantity measure that is not written as one per another."""
     words, last = set(named), named[-1] if named else ""
-    is_time = words & (TIMES | TIME_UNITS) or any(map(PERCENTILE.fullmatch, named))
+    is_ping = last == "ping" or {"ping", "under"} <= words  # `PING_INLINE` is a test of Redis
+    is_time = is_ping or words & (TIMES | TIME_UNITS) or any(map(PERCENTILE.fullmatch, named))
     is_size = last in AMOUNTS_OF_BYTES and not words & MOVED
     is_share = words & SHARES and not (is_time or is_size or words & COSTS or "not" in words)
-    if words & GAINS or is_share or last == "efficiency":
+    is_timed = last in TIME_UNITS and {*named[-2:-1]} & GAINS - {"improvement"}  # `speed (ms)`
+    is_gain = last == "efficiency" or (words & GAINS and not is_timed)
+    if is_gain or is_share or ("scaling" in words and words <= SCALING):
         return "gain"
     per_second = any(first in COUNTED and unit in SECOND for first, unit in pairwise(named))
     if per_second or words & RATES or any(map(RATE_UNIT.fullmatch, named)):

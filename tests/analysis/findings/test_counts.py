@@ -26,6 +26,13 @@ def test_levels_at_which_it_prints_that_nothing_was_done_stop_the_verdict(idle, 
     assert "less_work" not in found(saying(table, 5000 + 0 * table["n"]))
 
 
+def test_what_is_one_per_another_counts_no_work():
+    table = sound_trials(1).drop(columns="items")
+    fewer = np.where(table["n"] >= 4, 10, 5000)
+    assert found(table.assign(rows=fewer))["less_work"].severity == "stops"
+    assert "less_work" not in found(table.assign(rows_per_batch=fewer))
+
+
 def test_counts_that_go_with_the_knob_are_what_the_knob_says_and_against_it_how_it_divides():
     table = sound_trials(2)
     assert "less_work" not in found(saying(table, 1000 * table["n"]))

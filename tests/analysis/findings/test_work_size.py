@@ -128,6 +128,20 @@ def test_the_unit_of_its_levels_may_say_that_a_knob_is_work():
     assert not how(pd.DataFrame({"arena": sizes, "gc_s": [4, 3, 2, 2]}))
 
 
+SIZED_PARTS = listed(
+    "input_split upload_part file_part file_extent table_extent array_padding data_align data_unit "
+    "matrix_panel image_strip file_roll text_piece input_lookahead document_splits"
+)
+
+
+def test_a_part_of_data_in_bytes_is_a_setting_and_the_whole_of_it_is_work():
+    sizes, seconds = ["4 MB", "8 MB", "16 MB", "32 MB", "64 MB"], [10, 7, 5, 4.5, 5.2]
+    said = {name: how(pd.DataFrame({name: sizes, "time_s": seconds})) for name in SIZED_PARTS}
+    assert said == dict.fromkeys(SIZED_PARTS, "")
+    for name in ("input", "payload", "file", "input_data", "input_split_size"):
+        assert how(pd.DataFrame({name: sizes, "time_s": seconds})) == "named"
+
+
 def test_a_rate_that_repeats_the_knob_says_that_it_is_a_load_and_what_the_capacity_is():
     """Throughput of YCSB over the target that it was given."""
     target = [200, 500, 1000, 2500, 5000, 10000, 20000]
@@ -158,6 +172,7 @@ def test_threads_that_may_bring_their_own_work_keep_their_setting_with_a_doubt()
      ("Batch Size", "Total Latency", [1458, 1900, 2600, 4000, 6078], True),
      ("Concurrency", "p99", [2.4, 2.1, 2.3, 2.6, 5.0], False),  # the second level is better
      ("max_connections", "Latency (ms)", [0.030, 0.035, 0.044, 0.052, 0.115], False),
+     ("并发数", "TTFT (ms)", [26.7, 35, 44, 120, 962], True),
      ("Clients", "build time (s)", [3, 3.1, 3.2, 4.1, 9], False)],
 )  # fmt: skip
 def test_a_latency_that_grows_with_its_clients_is_doubted(knob, response, latencies, is_doubted):

@@ -112,9 +112,9 @@ def counts_of_work(seen: Experiment, rows: pd.DataFrame) -> dict[str, np.ndarray
 def _counts_work(name: str, seen: Experiment) -> bool:
     if name in (seen.response, seen.knob, *seen.by, *COLUMNS):
         return False
-    return kind_of(name) not in ("rate", "time", "per thing") and bool(
-        COUNTS_OF_WORK & set(name.lower().split("_"))
-    )
+    words = set(name.lower().split("_"))
+    is_ratio = "per" in words or kind_of(name) in ("rate", "time", "per thing")
+    return not is_ratio and bool(COUNTS_OF_WORK & words)
 
 
 def printed_work(rows: pd.DataFrame) -> dict[str, np.ndarray]:

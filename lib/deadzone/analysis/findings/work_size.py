@@ -16,13 +16,7 @@ import numpy as np
 
 from deadzone.analysis.finding import Finding, finding
 from deadzone.analysis.findings.experiment import Experiment, numbers, typical
-from deadzone.study.direction import (
-    AMOUNTS_OF_BYTES,
-    PERCENTILE,
-    SECOND,
-    THINGS,
-    words_of,
-)
+from deadzone.study.direction import AMOUNTS_OF_BYTES, PERCENTILE, SECOND, THINGS, words_of
 from deadzone.study.levels import is_number
 from deadzone.study.scales import level_name, scale_of
 
@@ -36,13 +30,10 @@ DATA = {
 }  # fmt: skip
 """What has a size, where a word of SIZES stands beside it."""
 
-SIZES = AMOUNTS_OF_BYTES | {
-    "size", "length", "len", "tb", "count", "number", "num", "n", "scale", "m"
-}  # fmt: skip
+AMOUNTS = AMOUNTS_OF_BYTES | {"size", "length", "count", "number", "num", "scale"}
+SIZES = AMOUNTS | {"len", "tb", "n", "m"}
 
-EITHER = AMOUNTS_OF_BYTES | {
-    "size", "length", "elements", "scale", "nr", "num", "number", "count", "total"
-}  # fmt: skip
+EITHER = AMOUNTS | {"elements", "nr", "total"}
 """Names that are taken for work where the response agrees; with a noun that is not known that is
 asked, for it may be a buffer."""
 
@@ -68,31 +59,6 @@ NO_LOAD = {
 }  # fmt: skip
 """Words that make a setting, or a share, of a rate."""
 
-SETTING = {
-    "thread", "threads", "threadcount", "worker", "workers", "process", "processes", "procs",
-    "proc", "jobs", "job", "cores", "core", "cpu", "cpus", "gomaxprocs", "clients", "client",
-    "connection", "connections", "conns", "users", "user", "vus", "concurrency", "concurrent",
-    "parallel", "parallelism", "pool", "batch", "block", "buffer", "buffers", "chunk", "cache",
-    "heap", "page", "queue", "window", "stack", "segment", "level", "limit", "max", "min", "per",
-    "shard", "shards", "partition", "partitions", "prefetch", "fetch", "depth", "interval",
-    "timeout", "interleave", "unroll", "quality", "memory", "mem", "sockets", "replicas", "nodes",
-    "stride", "tile", "open", "ring", "flight", "inflight", "ahead", "log", "slots", "credits",
-    "flush", "commit", "group", "warp", "units", "budget", "ratio", "factor", "priority",
-    "capacity", "keep", "retain", "backlog", "pipeline", "pending", "delay", "servers", "lanes",
-    "streams", "hugepages", "swap", "merge", "sample", "checkpoint", "tmp", "temp", "base",
-    "trigger", "compaction", "keepalive", "accumulation", "wal", "ways", "radix", "leaf", "bucket",
-    "buckets", "slice", "stripe", "reserve", "readahead", "read", "write", "frame", "grain", "mtu",
-    "packet", "token", "gogc", "threshold", "xmx",
-}  # fmt: skip
-"""Words that make a setting of any name they stand in."""
-
-PROPORTIONAL = 0.8
-"""A response is in proportion to the work from this elasticity on: what starts up takes a share of
-the first level."""
-
-REPEATS = 0.02
-"""A rate that is as much as the knob, to this share, is what was asked for."""
-
 PARALLEL = {
     "thread", "threads", "threadcount", "workers", "processes", "cores", "cpus", "gomaxprocs",
     "jobs", "procs",
@@ -111,6 +77,28 @@ AT_ONCE = CALLERS | {
 
 OF_EACH = PARALLEL | CALLERS | {"thread", "worker", "parallelism", "parallel", "limit"}
 """Words for what may bring its own work, each of them."""
+
+SETTING = OF_EACH | {
+    "process", "proc", "job", "core", "cpu", "connection", "user", "concurrent", "pool", "batch",
+    "block", "buffer", "buffers", "chunk", "cache", "heap", "page", "queue", "window", "stack",
+    "segment", "level", "max", "min", "per", "shard", "shards", "partition", "partitions",
+    "prefetch", "fetch", "depth", "interval", "timeout", "interleave", "unroll", "quality",
+    "memory", "mem", "sockets", "replicas", "nodes", "stride", "tile", "open", "ring", "flight",
+    "inflight", "ahead", "log", "slots", "credits", "flush", "commit", "group", "warp", "units",
+    "budget", "ratio", "factor", "priority", "capacity", "keep", "retain", "backlog", "pipeline",
+    "pending", "delay", "servers", "lanes", "streams", "hugepages", "swap", "merge", "sample",
+    "checkpoint", "tmp", "temp", "base", "trigger", "compaction", "keepalive", "accumulation",
+    "wal", "ways", "radix", "leaf", "bucket", "buckets", "slice", "stripe", "reserve", "readahead",
+    "read", "write", "frame", "grain", "mtu", "packet", "token", "gogc", "threshold", "xmx",
+}  # fmt: skip
+"""Words that make a setting of any name they stand in."""
+
+PROPORTIONAL = 0.8
+"""A response is in proportion to the work from this elasticity on: what starts up takes a share of
+the first level."""
+
+REPEATS = 0.02
+"""A rate that is as much as the knob, to this share, is what was asked for."""
 
 GIVEN = {
     "machine", "host", "hostname", "processor", "test", "tests", "testcase", "benchmark", "bench",
@@ -193,8 +181,8 @@ def _how(seen: Experiment) -> str:
             return "asked_calls"
         is_own = named & OF_EACH and seen.kind == "time" and _in_proportion(seen, 2)
         return "asked_grows" if is_own else ""
-    is_sized = named & SIZES or unit == "bytes"
-    if named & THINGS or (named & DATA and is_sized) or is_factor:
+    is_data = named & DATA and (named & SIZES or (unit == "bytes" and named <= DATA))
+    if named & THINGS or is_data or is_factor:
         return "named"
     if _capacity(seen):
         return "repeated"
@@ -213,8 +201,7 @@ def _is_load(words: list[str]) -> bool:
     named = set(words)
     if named & NO_LOAD:
         return False
-    amounts = {"per", "req", "reqs"} | THINGS
-    per = len(words) > 1 and words[-1] in A_TIME and words[-2] in amounts
+    per = len(words) > 1 and words[-1] in A_TIME and words[-2] in THINGS | {"per", "req"}
     return bool(per or named & LOADS or words[-1:] == ["rate"] or named == {"offered", "load"})
 
 
@@ -222,11 +209,8 @@ def _amounts(seen: Experiment) -> np.ndarray:
     """The levels as amounts, shape (levels,); NaN for one that is a word or no limit."""
     scale = scale_of(seen.levels)
     places = {name: at for name, at in scale.positions.items() if name != scale.beyond}
-    amounts = [
-        level if is_number(level) else places.get(level_name(level), np.nan)
-        for level in seen.levels
-    ]
-    return np.array(amounts, dtype=float)
+    amounts = ((one, places.get(level_name(one), np.nan)) for one in seen.levels)
+    return np.array([one if is_number(one) else at for one, at in amounts], dtype=float)
 
 
 def _capacity(seen: Experiment) -> dict[str, Any]:
@@ -240,11 +224,8 @@ def _capacity(seen: Experiment) -> dict[str, Any]:
     if first < 2 or np.isnan(value).any() or is_same[first:].any() or (value > level)[first:].any():
         return {}
     capacity = (value[first:].min() + value[first:].max()) / 2
-    at = {
-        name: seen.named([seen.levels[i]])
-        for name, i in (("repeated", first - 1), ("first", first))
-    }
-    return {**at, "capacity": float(f"{capacity:.2g}")}
+    below, above = (seen.named([level]) for level in seen.levels[first - 1 : first + 1])
+    return {"repeated": below, "first": above, "capacity": float(f"{capacity:.2g}")}
 
 
 def _waits_longer(seen: Experiment) -> bool:
@@ -262,8 +243,7 @@ def _in_proportion(seen: Experiment, least: int = 3) -> bool:
     """Whether a time grows in proportion to the knob, at so many levels or more."""
     if seen.goal != "min" or not seen.is_time:
         return False
-    value: Any = typical(seen, seen.sound, numbers(seen.sound, seen.response))
-    level = _amounts(seen)
+    value, level = typical(seen, seen.sound, numbers(seen.sound, seen.response)), _amounts(seen)
     use = np.isfinite(value) & (value > 0) & (level > 0)
     if use.sum() < least:
         return False
