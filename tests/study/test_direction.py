@@ -48,7 +48,8 @@ def test_of_other_names_nothing_is_known(name):
     ("실시간배속|실시간 배율|실시간|时间缩短|지연감소율|지연개선|延迟降低率|유지연결수", None),
     ("실시간 지연|유지 지연|지연시간 평균|처리시간(초)|평균지연 (μs)|시간/건", "min"),
     ("오류_없는_처리량|실패없는처리량|无错误吞吐量|오류보정속도|丢包恢复速度", "max"),
-    ("오류없음|错误纠正率|正常运行时间|가동시간|无故障时间|세션유지시간|电池续航时间", None),
+    ("오류없음|错误纠正率|正常运行时间|가동시간|无故障时间", None),
+    ("세션유지시간|电池续航时间|剩余时间|유휴 시간", None),
     ("실패건수|에러율|失败次数|丢包率|错误|시간당 오류수|재시도/초", "min"),
 ])  # fmt: skip
 def test_of_words_that_stand_together_the_last_tells(names, goal):
@@ -61,14 +62,14 @@ def test_of_words_that_stand_together_the_last_tells(names, goal):
     ("ns/day|us/day|ns_per_day|jobs/day", "max"),
     ("minutes/day|hours/day|s/day|ms/day", None),
     ("ping/s|ping_per_s|pings_per_s|PING_INLINE (requests per second)|ping throughput", "max"),
-    ("ping|ping_ms|ping under load|avg ping", "min"),
+    ("ping|ping_ms|ping under load|avg ping|idle ping", "min"),
     ("PING_INLINE|PING_MBULK|scaling_events|auto_scaling_events|scaling_factor", None),
     ("scaling|weak_scaling|Scaling (%)|error_improvement", "max"),
     ("latency_reduction|latency reduction %|time saved (s)|throughput degradation", None),
     ("error_free_runs|no_errors|time_between_failures_h|free_memory_mb|battery_life_h", None),
     ("Reduction (GB/s)|lock_free_ops_s", "max"),
     ("errors_no_cache|rss_without_jemalloc|link_flaps/min|false_positive_rate", "min"),
-    ("latency_budget_left_ms|throughput/connection|rows_per_batch|吞吐/MB", None),
+    ("latency_budget_left_ms|idle_time_ms|throughput/connection|rows_per_batch|吞吐/MB", None),
 ])  # fmt: skip
 def test_what_is_not_surely_told_stays_unknown(names, goal):
     assert [name for name in names.split("|") if known_goal(name) != goal] == []

@@ -124,12 +124,12 @@ TOGETHER = re.compile(rf"({'|'.join(HEADS)})(?=({AFTER})?(?![^\W\d_a-zA-Z]))")
 
 TURNED = re.compile(
     "[未不无非]_|[미비불무]_(성공|적중)|실_시간|[무无](고장|장애|중단|故障|中断)"
-    "|(가동|유지|사용|正常运行|续航|存活|在线|使用)_(시간|时间)"
+    "|(가동|유지|사용|잔여|남은|유휴|正常运行|续航|存活|在线|使用|剩余|空闲)_(시간|时间)"
 )
 """What makes another thing of the word behind it: `未命中率` is of misses, `실시간` is no time."""
 
 CHANGED = re.compile(
-    r"감소|저하|개선|향상|절감|절약|단축|缩短|降低|减少|改善|提升|下降|节省|节约"
+    r"감소|저하|개선|향상|절감|절약|단축|缩短|降低|减少|改善|提升|下降|节省|节约|\bidle time\b"
     r"|\b(no|without|between|free) (errors?|failures?|faults?|memory)\b|\b(error|memory) free\b"
     r"|\b(reduction|decrease|degradation|saved|savings?|left|budget|life)( (\w?s|[hx]|p\w*))?$"
 )
