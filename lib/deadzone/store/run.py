@@ -195,7 +195,7 @@ class RunFolder:
         """Raise StoreError, with the difference, unless the study is the one the run started with.
 
         When it ends may differ: each batch records the rule in force. The run keeps its unit, and
-        a goal that nobody asked for.
+        a goal that was not asked for.
         """
         before, after = (_without_end(spec) for spec in (self.study(), study))
         kept = {"unit"} if study.response.goal_from == "asked" else {"unit", "goal", "goal_from"}

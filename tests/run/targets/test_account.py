@@ -112,7 +112,7 @@ def test_threads_that_sleep_for_a_time_wait_for_a_timer(source, threads):
     ("watched", "column"),
     [("os.eventfd(0)", "timer_wait_s"), ("pair[0].fileno()", "network_wait_s")],
 )
-def test_a_loop_that_nobody_else_can_wake_waits_for_a_timer(watched, column):
+def test_a_loop_that_no_other_process_can_wake_waits_for_a_timer(watched, column):
     """As that of a program in Go, which sleeps in its loop."""
     told, _, _ = account(
         "import os, select, socket, time\nend = time.thread_time() + 0.1\n"

@@ -121,7 +121,7 @@ def waits_for(pid: int, thread: int) -> str:
 
 
 def _of_own_loop(pid: int, call: bytes) -> str:
-    """What an event loop waits for that nobody else can wake, as the one of a program in Go: a
+    """What an event loop waits for that no other process can wake, as that of a program in Go: a
     "timer", or "asleep" for its own threads; "" of any other."""
     if _number(call) not in EPOLL:
         return ""
