@@ -14,11 +14,11 @@ from deadzone.plugins import (
     Limits,
     Measurement,
     Surroundings,
+    Target,
     TargetError,
     Treatment,
     is_number,
 )
-from deadzone.run.targets.base import Target
 from deadzone_kubernetes.api.cluster import (
     AbsentError,
     Cluster,

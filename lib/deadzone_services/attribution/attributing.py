@@ -24,6 +24,7 @@ from deadzone.plugins import (
     is_number,
     resume_option,
 )
+from deadzone.signatures import with_options_of
 from deadzone.store.tables import is_table, read_table
 from deadzone.study.service_specs import ENVIRONMENT
 from deadzone_services.attribution import parts
@@ -128,13 +129,13 @@ def attribute_table(
     )
 
 
+@with_options_of(attribute_table, "limits", "name", "notes")
 def attribute(run: pd.DataFrame | RunFolder | str | Path, **settings: Any) -> Attribution:
     """Say which difference makes the slow environment slow: every hypothesis confirmed, excluded or
     undecided.
 
     run: a run (its id, folder, or STUDY/latest), a table on disk (CSV or Parquet), or a table of
-    trials. settings: as for `deadzone_services.attribution.attributing.attribute_table`: by,
-    response, slow, fast, restored, margin, confidence.
+    trials.
 
     Raises StoreError or TableError if it cannot be read, CompareError if it has no environments to
     compare.
