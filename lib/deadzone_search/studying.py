@@ -46,10 +46,8 @@ def search_cells(study: Study) -> list[dict[str, Level]]:
     except PhaseError as error:
         raise StudyError(f"design.kind is search: {error}") from error
     cells = space.cells.to_dict("records")
-    ordered = [cells[base], *cells[:base], *cells[base + 1 :]]
-    return [
-        {**{str(name): level for name, level in cell.items()}, **_fixed(study)} for cell in ordered
-    ]
+    ordered, fixed = [cells[base], *cells[:base], *cells[base + 1 :]], _fixed(study)
+    return [{**{str(name): level for name, level in cell.items()}, **fixed} for cell in ordered]
 
 
 def next_cells(plan: Plan, table: pd.DataFrame) -> NextTreatments:

@@ -126,16 +126,16 @@ def level_name(value: Any) -> str:
 
 def without_remarks(levels: Iterable[Any]) -> dict[str, Level]:
     """The levels with a remark that lie on an axis, without it: 8 of `8 (HT)`."""
-    amounts = {name: level_amount(name) for name in scale_of(levels).positions}
-    return {
-        name: read_level(_without_remark(name))
-        for name, own in amounts.items()
-        if own and own.remark
-    }
+    plain = {name: without_remark(name) for name in scale_of(levels).positions}
+    return {name: read_level(text) for name, text in plain.items() if text != name}
 
 
-def _without_remark(name: str) -> str:
-    """A level as it is written, without words in brackets behind it or a name before it."""
+def without_remark(name: str) -> str:
+    """A level as it is written, without words in brackets behind it or a name before it; a word is
+    left as it is."""
+    own = level_amount(name)
+    if not own or not own.remark:
+        return name
     while remark := REMARK.search(name):
         name = name[: remark.start()]
     return name.rpartition("=")[2].strip()

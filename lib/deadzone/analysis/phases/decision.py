@@ -136,14 +136,16 @@ def best(
     known = {"setting": row["name"], "value": value_text(row, candidates.response, candidates.unit)}
     if len(table) == 1:
         return _("{setting}: {value}. There is no other setting to compare it with.", **known)
-    sure = _(
-        "Set {setting}: {value}, {chance:probability} sure to be within {tolerance} of the best.",
-        **known,
-        chance=float(row["within"]),
-        tolerance=tolerance,
-    )
-    once = _("Set {setting}: {value}, by one trial of each.", **known)
-    sentence = once if candidates.is_assumed else sure
+    if candidates.is_assumed:
+        sentence = _("Set {setting}: {value}, by one trial of each.", **known)
+    else:
+        sentence = _(
+            "Set {setting}: {value}, {chance:probability} sure to be within {tolerance} of the "
+            "best.",
+            **known,
+            chance=float(row["within"]),
+            tolerance=tolerance,
+        )
     return join([sentence, *as_well(table, row, confidence)])
 
 

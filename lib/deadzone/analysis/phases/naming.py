@@ -7,7 +7,7 @@ from deadzone.analysis.phases.candidates import level_text
 from deadzone.analysis.phases.result import PhaseResult
 from deadzone.analysis.phases.thresholds import LABELS
 from deadzone.language.messages import N_, Message, _, join, say
-from deadzone.study.scales import without_remarks
+from deadzone.study.scales import without_remark
 from deadzone.style import PHASE_STYLES
 
 UNSURE = 0.8
@@ -60,9 +60,7 @@ def name_with_chances(model: PhaseResult, phase: Mapping[Hashable, Any]) -> str:
 
 def ends(model: PhaseResult, row: Mapping[Hashable, Any]) -> dict[str, str]:
     """Where a phase or a step begins and ends, in words. row: of it, with start and stop."""
-    plain = without_remarks(model.levels["label"])
-    texts = {end: level_text(model, float(row[end])) for end in ("start", "stop")}
-    return {end: str(plain.get(text, text)) for end, text in texts.items()}
+    return {end: without_remark(level_text(model, float(row[end]))) for end in ("start", "stop")}
 
 
 def phases_shown(model: PhaseResult) -> list[dict[str, str]]:

@@ -51,11 +51,11 @@ class Thresholds:
         """Thresholds as a caller gives them: some by name, or None for the usual ones."""
         if isinstance(given, cls):
             return given
-        check_type(PhaseError, given or {}, Mapping, "A dict of thresholds by name")
-        for name in given or {}:
-            said = f"There is no threshold {name!r}"
-            check_known(PhaseError, said, name, [one.name for one in fields(cls)], "They are")
-        return cls(**(given or {}))
+        named, known = given or {}, [one.name for one in fields(cls)]
+        check_type(PhaseError, named, Mapping, "A dict of thresholds by name")
+        for name in named:
+            check_known(PhaseError, f"There is no threshold {name!r}", name, known, "They are")
+        return cls(**named)
 
     def __post_init__(self) -> None:
         if not self.reversal < 0.0 < self.linear < self.breakthrough:

@@ -141,4 +141,5 @@ def shown_on(stream: TextIO) -> str:
 
 def in_notebook() -> bool:
     """Whether a kernel of Jupyter executes this."""
-    return hasattr(getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)(), "kernel")
+    shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
+    return hasattr(shell, "kernel")

@@ -156,7 +156,8 @@ def _other_workload(plan: Plan, run: RunFolder, identity: Mapping[str, str]) -> 
 
 def _known(run: RunFolder, plan: Plan, total: int) -> int:
     """How many trials are known of: those of the plan, and those that were chosen."""
-    return max(len(plan.trials) + sum(len(one.get("trials", ())) for one in run.batches()), total)
+    chosen = sum(len(batch.get("trials", ())) for batch in run.batches())
+    return max(len(plan.trials) + chosen, total)
 
 
 def _counted(run: RunFolder, n_planned: int, repeats: int) -> str:
@@ -277,8 +278,9 @@ class _Sweep:
 
     def _fits(self, trials: Sequence[PlannedTrial]) -> bool:
         """Whether trials are expected to end within the study's budget of time."""
-        left_s = (self._plan.study.design.budget_s or math.inf) - time.monotonic() + self._began_s
-        fits = sum(map(self._times.typical_s, trials)) <= left_s
+        budget_s = self._plan.study.design.budget_s or math.inf
+        expected_s = sum(map(self._times.typical_s, trials))
+        fits = time.monotonic() - self._began_s + expected_s <= budget_s
         self.is_spent |= not fits
         return fits
 
