@@ -63,7 +63,9 @@ def __getattr__(name: str) -> Any:
         and not name.startswith("_")
         and find_spec(f"deadzone.{name}") is None
     ):
-        home = _of_packs().get(name, "").partition(":")[0]
+        place = _of_packs().get(name)
+        if place:
+            return import_module("deadzone.packs").load(place)
     if not home:
         hint = import_module("deadzone.errors").did_you_mean(name, __dir__())
         sentence = f"module 'deadzone' has no attribute {name!r}.{hint}"

@@ -54,7 +54,7 @@ def missing(extra: str) -> list[Requirement]:
     return [
         requirement
         for requirement in requirements()
-        if requirement.extra == extra and not _is_installed(requirement.package)
+        if requirement.extra == extra and not version_of(requirement.package)
     ]
 
 
@@ -81,10 +81,11 @@ def install_line(extra: str) -> str:
     return f"in the clone `pipx install --force '.[{extra}]'`, with the other extras that you use"
 
 
-def _is_installed(package: str) -> bool:
+def version_of(package: str) -> str | None:
+    """Of an installed package; None where it is not."""
     from importlib import metadata
 
     try:
-        return bool(metadata.version(package))
+        return metadata.version(package)
     except metadata.PackageNotFoundError:
-        return False
+        return None

@@ -30,14 +30,15 @@ def home(start: Path | None = None) -> Path:
 
     start: a folder in place of the current one.
     """
-    named = os.environ.get(HOME_VARIABLE)
-    start = Path(named).resolve() if named else start or Path.cwd()
+    if named := os.environ.get(HOME_VARIABLE):
+        return Path(named).resolve()
+    start = start or Path.cwd()
     for folder in (start, *start.parents):
         if _is_repository(folder):
             return folder
-        if not named and (folder / KEPT / "runs").is_dir():
+        if (folder / KEPT / "runs").is_dir():
             return folder / KEPT
-    return start if named else start / KEPT
+    return start / KEPT
 
 
 def use_home_of(study: Path) -> None:

@@ -6,9 +6,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-import psutil
-
-from deadzone.run.targets.limits.io import BLOCK_DEVICES, whole_disk
+from deadzone.run.targets.limits.io import disk_below, mount_of
 from deadzone.store.provenance import first_line
 
 IN_MEMORY = ("tmpfs", "ramfs", "devtmpfs", "hugetlbfs")
@@ -33,18 +31,6 @@ SCHEDULER_IN_USE = re.compile(r".*\[([\w-]+)\].*")
 MEMORY_DEVICES = re.compile(r"^(zram|ram)\d")
 
 
-def mount_of(folder: Path) -> Any:
-    """The mount that holds a folder, as psutil tells of it: the last one with the longest fitting
-    mount point."""
-    path = str(folder.resolve())
-    around = [
-        mount
-        for mount in psutil.disk_partitions(all=True)
-        if f"{path}/".startswith(f"{mount.mountpoint.rstrip('/')}/")
-    ]
-    return max(reversed(around), key=lambda mount: len(mount.mountpoint))
-
-
 def disk_of(folder: Path) -> dict[str, Any]:
     """What is known of the whole disk that a folder lies on, for the provenance; empty where there
     is no block device below it (network, overlay).
@@ -52,10 +38,9 @@ def disk_of(folder: Path) -> dict[str, Any]:
     disk_kind: one of virtual, memory, ssd, rotating, stacked (a volume manager or loop device over
     others). Figures and words that the kernel does not tell are None.
     """
-    number = device_number(folder)
-    if number is None:
+    place = disk_below(folder)
+    if place is None:
         return {}
-    place = whole_disk(number)
     block = first_line(place / "queue" / "logical_block_size")
     model = first_line(place / "device" / "model") or first_line(place / "device" / "name") or ""
     scheduler = first_line(place / "queue" / "scheduler") or ""
@@ -67,20 +52,6 @@ def disk_of(folder: Path) -> dict[str, Any]:
         "disk_write_cache": first_line(place / "queue" / "write_cache") or None,
         "disk_logical_block_bytes": int(block) if block and block.isdigit() else None,
     }
-
-
-def device_number(folder: Path) -> str | None:
-    """major:minor of the block device that a folder's file system is on; None where there is
-    none."""
-    status = folder.stat()
-    number = f"{os.major(status.st_dev)}:{os.minor(status.st_dev)}"
-    if (BLOCK_DEVICES / number).exists():
-        return number
-    source = mount_of(folder).device  # btrfs numbers its file systems apart from its device
-    if source.startswith("/dev/") and Path(source).is_block_device():
-        device = Path(source).stat().st_rdev
-        return f"{os.major(device)}:{os.minor(device)}"
-    return None
 
 
 def in_memory(folder: Path) -> str | None:

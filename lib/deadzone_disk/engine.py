@@ -35,11 +35,6 @@ class DiskTrial:
     data: str
     scratch: Path
 
-    @property
-    def blocks(self) -> int:
-        """Whole blocks in a file."""
-        return self.file_size // self.settings.block_size
-
 
 @dataclass(frozen=True)
 class Latency:

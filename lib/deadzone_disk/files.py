@@ -134,7 +134,7 @@ class DiskFiles:
         return path
 
     @contextlib.contextmanager
-    def _undone_by(self, remove: Callable[[], None]) -> Iterator[None]:
+    def _undone_by(self, remove: Callable[[], object]) -> Iterator[None]:
         """What cannot be made or written is removed, and the reason said."""
         try:
             yield
@@ -142,16 +142,17 @@ class DiskFiles:
             remove()
             raise WorkloadError(f"workload.folder: {self._home}: {_why(error)}.") from error
 
-    def remove(self) -> None:
+    def remove(self) -> str | None:
         """Remove everything that was made; the study's own folder too, where it was made here and
-        is empty."""
+        is empty. What could not be removed."""
+        problem = None
         if self.folder:
-            undo(self._note)
-            self.folder = None
+            problem, self.folder = undo(self._note), None
         if self._made_home:
             with contextlib.suppress(OSError):  # another process put something there meanwhile
                 self._home.rmdir()
                 self._made_home = False
+        return problem
 
     @property
     def _open(self) -> Path:

@@ -3,11 +3,12 @@ bound on bytes."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from pydantic import ValidationError
 
-from deadzone.plugins import Level, Study, StudyError, Treatment, format_level, refused
+from deadzone.plugins import Level, Plan, Study, StudyError, Treatment, format_level, refused
 from deadzone.study.design import treatments
 from deadzone.study.factors import LevelsFactorSpec
 from deadzone.study.quantity import as_size, size_text
@@ -81,9 +82,13 @@ def budget_of(
     )
     filled = filled_files * workload.file_size
     writing = [trial for trial in trials if writes(trial)]
-    count = (
-        len(writing) * (study.design.replicates + study.design.warmup) * study.trust.max_attempts
-    )
+    design, count = study.design, 0
+    plan = Plan(study, Path(), tuple(planned), (), {}, {}, "")
+    if writing and plan.is_adaptive:  # each may be at a level that writes
+        count = plan.most_trials + design.warmup
+    elif writing:
+        count = len(writing) * (design.replicates + design.warmup)
+    count *= study.trust.max_attempts
     bound = workload.max_written_bytes
     each = workload.trial_bytes or max(0, bound - filled) // max(1, count)
     budget = WriteBudget(count, each if count else 0, filled, bound)
@@ -96,6 +101,11 @@ def budget_of(
         )
     largest = max((trial.block_size * trial.jobs for trial in writing), default=0)
     if count and each < largest:
+        if workload.trial_bytes:
+            raise StudyError(
+                f"workload.trial_bytes is {size_text(each)}, less than one block of "
+                f"{size_text(largest)}. Raise it, or use smaller blocks."
+            )
         raise StudyError(
             f"workload.max_written_bytes is {size_text(bound)}, which leaves each of {count:,} "
             f"attempts at a trial that writes {size_text(each)}: less than one block of "

@@ -58,15 +58,16 @@ class FioEngine:
     def command(self, trial: DiskTrial) -> Command:
         """fio with every setting on its command line."""
         settings = trial.settings
+        blocks = trial.file_size // settings.block_size
         kind = {"read": "read", "mixed": "rw"}.get(settings.operation, "write")
         options: dict[str, Any] = {
             **ALWAYS,
-            "directory": trial.files[0].parent,
+            "directory": str(trial.files[0].parent).replace(":", r"\:"),
             "filename_format": f"{trial.files[0].name.rpartition('-')[0]}-$jobnum",
             "rw": f"{PATTERNS[settings.pattern]}{kind}",
             "bs": settings.block_size,
             "offset": trial.first_block * settings.block_size,
-            "size": (trial.blocks - trial.first_block) * settings.block_size,
+            "size": (blocks - trial.first_block) * settings.block_size,
             "numjobs": settings.jobs,
             "iodepth": settings.queue_depth,
             "ioengine": "libaio" if settings.direct and settings.queue_depth > 1 else "psync",

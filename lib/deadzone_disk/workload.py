@@ -74,10 +74,11 @@ class DiskWorkload(Workload):
     def check(self, factors: Sequence[str]) -> None:
         """Raise StudyError where the settings of a treatment make no sense together with fio."""
         for settings in self._planned:
-            if settings.engine == "fio" and not settings.direct and settings.queue_depth > 1:
+            if settings.engine == "fio" and self._is_queued(settings):
                 raise StudyError(
                     "workload.engine is fio, which keeps one call under way through the page "
-                    "cache; use builtin for direct: off with a queue_depth above 1."
+                    "cache; use builtin for direct: off with a queue_depth above 1, or where "
+                    "direct I/O is refused."
                 )
 
     def prepare_sweep(self, scratch: Path) -> dict[str, Any]:
@@ -92,21 +93,17 @@ class DiskWorkload(Workload):
                 "no disk. Name a folder on a disk, or set workload.allow_memory to measure memory "
                 "and have the report say so."
             )
-        engines = dict.fromkeys(self._engine(settings.engine) for settings in self._planned)
-        versions = {engine.name: engine.version() for engine in engines}
-        try:
-            self._files.make()
-            self._files.check_space(
-                (self._jobs(fresh=False) + self._jobs(fresh=True)) * spec.file_size
-            )
-            filled = [
-                self._files.filled(n, spec.file_size, spec.data)
-                for n in range(self._jobs(fresh=False))
-            ]
-            self._probe_direct(filled or [self._files.fresh(0, spec.file_size)])
-        except BaseException:
-            self.finish()
-            raise
+        versions = self._versions()
+        self._files.make()
+        self._files.check_space((self._jobs(fresh=False) + self._jobs(fresh=True)) * spec.file_size)
+        filled = [
+            self._files.filled(n, spec.file_size, spec.data) for n in range(self._jobs(fresh=False))
+        ]
+        self._probe_direct(filled or [self._files.fresh(0, spec.file_size)])
+        if not self._is_direct:  # another engine may be needed now
+            self.check(())
+            self._engines = {}
+            versions = self._versions()
         return {
             "program": "disk",
             "program_version": ", ".join(versions.values()),
@@ -169,17 +166,23 @@ class DiskWorkload(Workload):
         values = {**responses_of(trial, account), **self._before}
         return Outcome(values, samples=samples_of(account, measurement.wall_s))
 
-    def finish(self) -> None:
-        """Remove every file that was made."""
-        self._files.remove()
+    def finish(self) -> str:
+        """Remove every file that was made; what could not be."""
+        return self._files.remove() or ""
+
+    def _is_queued(self, settings: DiskSettings) -> bool:
+        """Whether calls are queued through the page cache, which fio cannot do."""
+        return settings.queue_depth > 1 and not (settings.direct and self._is_direct)
+
+    def _versions(self) -> dict[str, str]:
+        engines = dict.fromkeys(self._engine(settings.engine) for settings in self._planned)
+        return {engine.name: engine.version() for engine in engines}
 
     def _engine(self, name: str) -> Engine:
         """The engine of a setting, kept; fio cannot queue calls through the page cache, so `auto`
         avoids it there."""
         if name not in self._engines:
-            queued = any(
-                settings.queue_depth > 1 and not settings.direct for settings in self._planned
-            )
+            queued = any(map(self._is_queued, self._planned))
             made = make_engine("builtin" if name == "auto" and queued else name)
             self._engines[name] = self._engines.setdefault(made.name, made)
         return self._engines[name]

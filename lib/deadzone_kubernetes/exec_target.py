@@ -354,14 +354,17 @@ class ExecTarget(ClusterTarget):
         """The container's accounting now; of one that did not survive, what is known of its end."""
         if not self._every or self._is_lost:
             return Counters()
+        counted = []
         try:
-            self._counted = Counters.sum([container.count() for _, container in self._every])
+            for _pod, container in self._every:
+                counted.append(container.count())
         except ClusterError as error:
-            pod, container = self._every[0]
+            pod, container = self._every[len(counted)]
             status, why = trial.what_became_of(container, pod, str(error))
             self._is_lost = True
             self.around.note(why)
             return Counters(oom_kills=(self._counted.oom_kills or 0) + (status == "oom_killed"))
+        self._counted = Counters.sum(counted)
         return self._counted
 
     def identity(self) -> dict[str, str]:

@@ -133,7 +133,7 @@ class JobTarget(ClusterTarget):
 
     def _close(self) -> str | None:
         problems = [problem for worker in self._workers if (problem := worker.stop())]
-        if self._lease and not problems:
+        if self._lease:
             self._lease.release()
         remedy = "`deadzone restore` removes the Jobs of this run."
         return f"{problems[0]} {remedy}" if problems else None

@@ -29,7 +29,7 @@ from deadzone.study.workload_spec import (
     MOST_RATE,
     RateSearchSpec,
 )
-from deadzone_load.capacity.cells import NOT_OF_THE_SERVER
+from deadzone_load.capacity.cells import NO_PROFILE, NOT_OF_THE_SERVER
 
 WIDEST_STEP = 2.0
 """A bracket is sought by doubling, which from 100 requests a second is at a million after 14
@@ -113,7 +113,7 @@ def searches_of(
     for row, rate, status, error, good in zip(
         last.index, last[RATE], last["status"], last["error"].fillna(""), met, strict=True
     ):
-        if status == "lost":
+        if status == "lost" or NO_PROFILE.match(error):
             continue
         if searches[-1].next_rate is None:
             begin = searches[-1].low or searches[-1].high
@@ -199,6 +199,9 @@ def _limit(search: Search, table: pd.DataFrame, bounds: Sequence[Objective]) -> 
     if search.missed_at is None or search.not_sent:
         return GENERATOR
     row = table.loc[[search.missed_at]]
+    has_failed = row["status"].iloc[0] != "ok"
     return ", ".join(
-        bound.column for bound in bounds if not bound.met(column_values(row, bound.column))[0]
+        bound.column
+        for bound in bounds
+        if has_failed or not bound.met(column_values(row, bound.column))[0]
     )

@@ -71,7 +71,9 @@ class LoadWorkloadSpec(WorkloadSpec):
     method: Literal["GET", "POST", "PUT", "PATCH", "DELETE"] = "GET"
     """of HTTP requests"""
 
-    headers: dict[str, Argument] = Field(default_factory=dict)
+    headers: dict[str, Annotated[Argument, Field(pattern=r"^[^\r\n]*$")]] = Field(
+        default_factory=dict
+    )
     """of requests and of the upgrade"""
 
     body: Argument = ""

@@ -67,7 +67,11 @@ class LoadWorkload(Workload):
     def check(self, factors: Sequence[str]) -> None:
         """Raise StudyError for an unknown placeholder, a level that is no number, or a load without
         a rate."""
-        check_placeholders(self._spec.templates(), (*factors, *MESSAGE_PLACEHOLDERS))
+        spec = self._spec
+        is_plain = spec.protocol == "http" and spec.mode == "constant"
+        check_placeholders(spec.headers.values(), factors)
+        known = ("id",) if is_plain else MESSAGE_PLACEHOLDERS
+        check_placeholders(spec.templates(), (*factors, *known))
         check_rates(self._spec, factors, self._treatments)
 
     def prepare_sweep(self, scratch: Path) -> dict[str, Any]:

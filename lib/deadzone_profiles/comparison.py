@@ -41,9 +41,12 @@ def flat(profile: Profile, numbers: np.ndarray) -> np.ndarray:
     """Flat value of every function.
 
     numbers: shape (samples,), what each sample counts. Returns shape (functions,), of the same
-    type. Samples without a stack belong to no function.
+    type, exact for whole numbers. Samples without a stack belong to no function.
     """
-    return grouped(numbers, profile.leaves, len(profile.functions))
+    sums = np.zeros(len(profile.functions), dtype=numbers.dtype)
+    inside = profile.leaves >= 0
+    np.add.at(sums, profile.leaves[inside], numbers[inside])
+    return sums
 
 
 def cumulative(profile: Profile, numbers: np.ndarray) -> np.ndarray:
@@ -77,14 +80,6 @@ def without_annotations(profile: Profile) -> Profile:
     return renamed(profile, plain, profile.packages)
 
 
-def grouped(numbers: np.ndarray, group: np.ndarray, groups: int) -> np.ndarray:
-    """The sum of each group, exact for whole numbers; group -1 is left out. Shape (groups,)."""
-    sums = np.zeros(groups, dtype=numbers.dtype)
-    inside = group >= 0
-    np.add.at(sums, group[inside], numbers[inside])
-    return sums
-
-
 @dataclass(frozen=True, eq=False)
 class ProfileComparison:
     """What changed between two sides of profiles.
@@ -94,7 +89,7 @@ class ProfileComparison:
     `name`, `share_before`, `share_after` (of the total, 0 to 1), `status` ("new", "vanished" or
     ""), and `cum_before`, `cum_after`, `cum_change`, `cum_low`, `cum_high`; functions also
     `package`. Amounts are in `pair.unit`. method: a key of METHOD_TEXTS. identical: both sides hold
-    the same stacks and values.
+    the same stacks and values at the same load.
     """
 
     pair: Pair
@@ -158,7 +153,8 @@ def compare_profiles(
         functions=functions,
         packages=packages,
         method=how,
-        identical=len(pair.before.profiles) == len(pair.after.profiles)
+        identical=pair.before.factor == pair.after.factor
+        and len(pair.before.profiles) == len(pair.after.profiles)
         and all(map(_same, pair.before.profiles, pair.after.profiles)),
         doubts=(*pair.doubts, *_chance_doubts(pair, how)),
     )
@@ -221,11 +217,9 @@ def _amounts(side: ProfileSide, sums: Sums, index: Mapping[str, int]) -> Amounts
     spread = np.zeros_like(values)
     for column, profile in enumerate(side.profiles):
         place = np.array([index[name] for name in profile.functions], dtype=np.int64)
-        own = sums(profile, profile.numbers(side.value))
-        values[:, column] = grouped(own, place, len(index)) * float(side.factor)
+        values[place, column] = sums(profile, profile.numbers(side.value)) * float(side.factor)
         if (variance := side.events[column].variance) is not None:
-            spread[:, column] = grouped(sums(profile, variance), place, len(index))
-            spread[:, column] *= float(side.factor) ** 2
+            spread[place, column] = sums(profile, variance) * float(side.factor) ** 2
     return Amounts.of(side, values, spread)
 
 

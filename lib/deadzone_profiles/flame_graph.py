@@ -37,9 +37,6 @@ ROW = 18
 MARGIN = 12
 HEAD = 80
 UNCHANGED = "#EDEFF2"
-FULL_COLOUR = 1.0
-"""A box has its full colour when this share of its larger amount changed: when it is new or
-vanished."""
 
 
 @dataclass(frozen=True)
@@ -175,13 +172,12 @@ def _tooltip(node: FlameNode, unit: str) -> str:
 
 
 def _colour(node: FlameNode) -> tuple[str, bool]:
-    """Between the colour of no change and that of less or more; and whether dark letters read well
-    on it."""
+    """Between the colour of no change and that of less or more, which what is new or vanished has;
+    and whether dark letters read well on it."""
     larger = max(node.before, node.after)
     change = (node.after - node.before) / larger if larger else 0.0
-    strength = min(abs(change) / FULL_COLOUR, 1.0)
     target = LESS_COLOUR if change < 0 else MORE_COLOUR
     ends = (bytes.fromhex(colour.removeprefix("#")) for colour in (UNCHANGED, target))
-    mixed = [round(a + (b - a) * strength) for a, b in zip(*ends, strict=True)]
+    mixed = [round(a + (b - a) * abs(change)) for a, b in zip(*ends, strict=True)]
     luminance = (0.299 * mixed[0] + 0.587 * mixed[1] + 0.114 * mixed[2]) / 255
     return f"#{bytes(mixed).hex().upper()}", luminance > 0.6

@@ -190,7 +190,7 @@ def pair_up(
         raise ProfileError("A comparison needs a profile before and one after.")
     profiles, divisor = _weighed((*before, *after))
     before, after = profiles[: len(before)], profiles[len(before) :]
-    kind = before[0].value_type(None if divisor else value)
+    kind = before[0].value_type(None if divisor and value == SAMPLES.name else value)
     _refuse_other_types(profiles, kind)
     basis = basis or Basis()
     for when, load in (("before", basis.before), ("after", basis.after)):

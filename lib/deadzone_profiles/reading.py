@@ -254,8 +254,9 @@ def read_profile(path: Path) -> Profile:
     try:
         content = bytes_of(path)
     except OSError as error:
-        near = [p.name for p in path.parent.iterdir()] if path.parent.is_dir() else []
-        hint = "" if path.exists() else did_you_mean(path.name, near)
+        is_missing = isinstance(error, FileNotFoundError)
+        near = [p.name for p in path.parent.glob("*")] if is_missing else []
+        hint = did_you_mean(path.name, near)
         raise ProfileError(f"{path}: cannot be read: {error.strerror}.{hint}") from error
     return parse_profile(content, str(path))
 

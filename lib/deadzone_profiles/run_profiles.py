@@ -111,7 +111,7 @@ class RunProfiles:
     def flame_graph(self, kind: str = "") -> str:
         """The differential flame graph of a kind as SVG, which zooms where scripts run; show it as
         a `Figure`."""
-        return flame_graph(self[kind or self.kinds[0]])
+        return flame_graph(self[kind or next(iter(self.kinds), self.spec.kinds[0])])
 
     def verdict(self) -> str:
         """What changed in total, in a sentence."""
@@ -178,6 +178,8 @@ class RunProfiles:
             return float("nan")
         profile = self._read(files[kind])
         basis = self._basis(kind, [load] * 2, [[profile]] * 2)
+        if basis is None and self.spec.load and self.comparisons[kind].pair.notes:
+            return float("nan")
         return profile.total(_value(kind, profile)) / (basis.before if basis else 1.0)
 
 
@@ -199,7 +201,7 @@ def profiles_of(run: RunFolder, analysed: pd.DataFrame) -> RunProfiles:
         )
     factor, levels = _changed(study, study.profiles)
     others = [name for name in study.factor_names() if name != factor]
-    rows = analysed.assign(changed_level=analysed[factor].astype(str))
+    rows = analysed.assign(changed_level=analysed[factor].map(format_level))
     rows["slice"] = [
         ", ".join(f"{axis_label(name)} {format_level(row[name])}" for name in others)
         for _, row in rows.iterrows()

@@ -30,7 +30,7 @@ SPACE_STEPS = (("B", 1.0), ("KiB", 1024.0), ("MiB", 1024.0**2), ("GiB", 1024.0**
 
 
 def readable(amount: float, unit: str, signed: bool = False, scale_of: float | None = None) -> str:
-    """An amount for people: `1.05 s`, `-222 MiB`, `9,516`.
+    """An amount for people: `1.05 s`, `-222.4 MiB`, `9,516`.
 
     unit: of the profile; a part after a space, such as `per stream`, is kept.
     scale_of: the amount whose size chooses the unit, so that a column has one unit.
@@ -38,7 +38,7 @@ def readable(amount: float, unit: str, signed: bool = False, scale_of: float | N
     base, _, rest = unit.partition(" ")
     sign = "+" if signed else "-"
     number, symbol = _scaled(amount, base, abs(amount if scale_of is None else scale_of))
-    # Three digits are shown, and no more than three decimals.
+    # One to three decimals are shown, and none from 1,000 on.
     is_whole = float(number).is_integer() and not symbol
     digits = 0 if is_whole else sum(abs(number) < bound for bound in (1, 100, 1000))
     text = f"{number:{sign},.{digits}f}" if number else "0"

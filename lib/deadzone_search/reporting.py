@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from deadzone.analysis.phases.quantities import axis_label, plain_name
@@ -57,20 +56,16 @@ def search_blocks(analysis: Analysis) -> list[Block]:
             "knob": row["knob"],
             "worst": format_level(row["from"]),
             "best": format_level(row["to"]),
-            "times": _times(row["effect"], row["low"], row["high"]),
+            "times": _(
+                "{value} ({low} to {high})",
+                value=f"{row['effect']:.2f}", low=f"{row['low']:.2f}", high=f"{row['high']:.2f}",
+            ),
             "judged": say(VERDICTS[row["verdict"]]),
         }
         for row in found.effects.to_dict("records")
-    ]
+    ]  # fmt: skip
     n = int(found.trials["stage"].ne("confirm").sum())
     return [Table.of(EFFECTS_TABLE, rows, "effects", n=n), _history(found.trials, analysis)]
-
-
-def _times(effect: float, low: float, high: float) -> str:
-    return _(
-        "{value} ({low} to {high})",
-        value=f"{effect:.2f}", low=f"{low:.2f}", high=f"{high:.2f}",
-    )  # fmt: skip
 
 
 def _history(trials: Any, analysis: Analysis) -> Figure:
@@ -89,8 +84,14 @@ def _history(trials: Any, analysis: Analysis) -> Figure:
             place, trials["best_low"], trials["best_high"], step="post", alpha=0.2,
             color=RECOMMENDED_COLOUR, linewidth=0, label=say(N_("95 % interval")),
         )  # fmt: skip
-        for stage, name in STAGES.items():
-            _mark(ax, [*trials["stage"]], stage, say(name))
+        stages = [*trials["stage"]]
+        for stage in filter(stages.count, STAGES):
+            at = stages.index(stage) + 0.5
+            ax.axvline(at, color=MUTED, linewidth=0.8, linestyle="--")
+            ax.annotate(
+                say(STAGES[stage]), (at, 1), xycoords=("data", "axes fraction"), xytext=(0, 2),
+                textcoords="offset points", va="bottom", fontsize=8, color=MUTED,
+            )  # fmt: skip
         values = trials[response]
         if values.max() >= LOG_RESPONSE_FACTOR * values.min():
             ax.set_yscale("log")
@@ -107,15 +108,3 @@ def _history(trials: Any, analysis: Analysis) -> Figure:
         low=min(last["best_low"], last["best_high"]), high=max(last["best_low"], last["best_high"]),
     )  # fmt: skip
     return Figure.of(drawing, caption, caption, id="best-so-far")
-
-
-def _mark(ax: Any, stages: Sequence[str], stage: str, name: str) -> None:
-    """A line where a stage begins."""
-    if stage not in stages:
-        return
-    at = stages.index(stage) + 0.5
-    ax.axvline(at, color=MUTED, linewidth=0.8, linestyle="--")
-    ax.annotate(
-        name, (at, 1), xycoords=("data", "axes fraction"), xytext=(0, 2),
-        textcoords="offset points", va="bottom", fontsize=8, color=MUTED,
-    )  # fmt: skip

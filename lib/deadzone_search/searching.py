@@ -277,8 +277,9 @@ def _tried(told: pd.DataFrame, space: Space) -> np.ndarray:
     tried = space.rows_of(told)
     stray = np.flatnonzero(tried < 0)
     if len(stray):
-        cell = of_levels(space.knobs, told.loc[stray[0], space.knobs])
-        raise PhaseError(f"Row {stray[0]} has {cell}, which is not one of the cells of `factors`.")
+        at = told.index[stray[0]]
+        cell = of_levels(space.knobs, told.loc[at, space.knobs])
+        raise PhaseError(f"Row {at} has {cell}, which is not one of the cells of `factors`.")
     return tried
 
 

@@ -117,7 +117,7 @@ def space_of(
     start = {name: (baseline or {}).get(name, values[0]) for name, values in levels.items()}
     for name, level in start.items():
         sentence = f"baseline.{name} is {level!r}, which is no level of it"
-        _check_level(sentence, level, levels[name])
+        start[name] = _level_among(sentence, level, levels[name])
     conditions = _conditions(when or {}, levels)
     first = pd.DataFrame([start], dtype=object)
     if _kept(first, start, where, conditions).empty:
@@ -165,16 +165,18 @@ def _conditions(
             known = [knob for knob in levels if knob != name]
             check_known(PhaseError, f"when.{name} names {other!r}", other, known, "Knobs are")
             some = [*wanted] if isinstance(wanted, list | tuple | set) else [wanted]
+            met = conditions.setdefault(name, {})[other] = []
             for level in some:
                 sentence = f"when.{name}.{other} is {level!r}, which is no level of {other}"
-                _check_level(sentence, level, levels[other])
-            conditions.setdefault(name, {})[other] = some
+                met.append(_level_among(sentence, level, levels[other]))
     return conditions
 
 
-def _check_level(sentence: str, level: Any, levels: Sequence[Any]) -> None:
-    known = [*map(level_name, levels)]
-    check_known(PhaseError, sentence, level_name(level), known, "Its levels are")
+def _level_among(sentence: str, level: Any, levels: Sequence[Any]) -> Any:
+    """The level of that name. Raises PhaseError where there is none."""
+    known = {level_name(one): one for one in levels}
+    check_known(PhaseError, sentence, level_name(level), [*known], "Its levels are")
+    return known[level_name(level)]
 
 
 def _product(levels: Mapping[str, Sequence[Any]], seed: int) -> pd.DataFrame:

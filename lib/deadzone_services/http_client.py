@@ -130,6 +130,7 @@ def carry(curl: pycurl.Curl, request: Request) -> None:
         pycurl.URL: request["url"],
         pycurl.HTTPHEADER: headers,
         pycurl.CUSTOMREQUEST: request["method"],
+        pycurl.NOBODY: 1 if request["method"] == "HEAD" else None,
     }
     if request["form"] is not None:
         form = pycurl.CurlMime(curl)

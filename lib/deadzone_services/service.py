@@ -181,7 +181,7 @@ class Service:
                 f"{where}: user and data are for services that are started on this machine."
             )
         if self._spec.setup and self._host:
-            values = {INPUTS: str(self._inputs()), PYTHON: self._python}
+            values = {INPUTS: str(self._inputs()), PYTHON: sys.executable}
             self._run("setup", self._spec.setup, values)
 
     def ready(self, treatment: Treatment) -> str:
@@ -197,8 +197,10 @@ class Service:
             self._host.prepare(Treatment({**self._limits, **treatment.levels}))
         try:
             if self._spec.hook and treatment != self._treatment:
+                self._treatment = None  # neither that one nor this one, if something fails now
                 self._promise_to_restore()
-                self._run("hook", self._spec.hook, self._values(treatment.levels, None))
+                values = {**treatment.levels, **self._before_start()}
+                self._run("hook", self._spec.hook, values)
         except WorkloadError as error:
             raise ServiceError(str(error)) from error
         self._reached = self._reach() if self._spec.url else self._start(treatment)
@@ -215,8 +217,7 @@ class Service:
     def _promise_to_restore(self) -> None:
         """Note, before the first change, what gives the setting back."""
         if self._spec.restore and self._promised is None:
-            places = placeholders_of(self._spec.url) if self._spec.url else {}
-            argv = self._filled(self._spec.restore, {PYTHON: sys.executable, **places})
+            argv = self._filled(self._spec.restore, self._before_start())
             what, where = f"the setting of {self._where}", f"{self._where}.restore"
             with SaidAs(WorkloadError, f"{where} cannot be noted"):
                 self._promised = record_change(UndoEntry(what, argv=argv, cwd=str(self._cwd())))
@@ -224,11 +225,13 @@ class Service:
     def close(self) -> str | None:
         """Stop what was started, and give back what the hook changed; what could not be."""
         with undisturbed():
-            self.stop()
-            if self._data:
-                self._data.remove()
-            note, self._promised = self._promised, None
-            return undo(note) if note else None
+            try:
+                self.stop()
+            finally:
+                copy = self._data.remove() if self._data else None
+                note, self._promised = self._promised, None
+                setting = undo(note) if note else None
+            return "; ".join(filter(None, (copy, setting))) or None
 
     def end_left(self) -> str:
         """End what the setup left running, such as a second server; says what it was, empty where
@@ -343,18 +346,20 @@ class Service:
                 return (*pids, *below(*pids)), ()
         return (), ()
 
-    def _values(self, levels: Mapping[str, Level], port: int | None) -> dict[str, Level]:
-        values: dict[str, Level] = {**levels, PYTHON: self._python}
-        if self._host and self._host.scratch.is_dir():
-            scratch = fresh_folder(self._host.scratch / f"service-{SCRATCH}")
-            hand_over(scratch, self._spec.user)
-            values |= {SCRATCH: str(scratch), INPUTS: str(self._inputs())}
-            if self._data:
-                values[DATA] = str(self._data.ready(self._inputs(), self._spec.user))
-        if port is not None:
-            values |= {PORT: port, HOST: self._spec.host}
-        elif self._spec.url:
-            values |= placeholders_of(self._spec.url)
+    def _before_start(self) -> dict[str, Level]:
+        """What stands for placeholders in what runs on this machine before a start."""
+        if self._spec.url:
+            return {PYTHON: sys.executable, **placeholders_of(self._spec.url)}
+        return {PYTHON: sys.executable, INPUTS: str(self._inputs())}
+
+    def _values(self, levels: Mapping[str, Level], port: int) -> dict[str, Level]:
+        assert self._host is not None
+        scratch = fresh_folder(self._host.scratch / f"service-{SCRATCH}")
+        hand_over(scratch, self._spec.user)
+        values: dict[str, Level] = {**levels, PYTHON: self._python, PORT: port}
+        values |= {SCRATCH: str(scratch), INPUTS: str(self._inputs()), HOST: self._spec.host}
+        if self._data:
+            values[DATA] = str(self._data.ready(self._inputs(), self._spec.user))
         return values
 
     def _inputs(self) -> Path:

@@ -148,8 +148,7 @@ class Data:
             self._copy.parent.chmod(self._copy.parent.stat().st_mode | 0o011)
         return self._copy
 
-    def remove(self) -> None:
-        """Remove the copy."""
-        if self._copy:
-            undo(self._note)
-            self._copy = None
+    def remove(self) -> str | None:
+        """Remove the copy; what could not be."""
+        copy, self._copy = self._copy, None
+        return undo(self._note) if copy else None

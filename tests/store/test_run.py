@@ -88,6 +88,14 @@ def test_runs_are_listed_oldest_first(three_runs, tmp_path):
     assert [run.run_id[-4:] for run in list_runs(tmp_path, "probe")] == ["aaaa", "bbbb"]
 
 
+def test_a_run_that_was_given_a_name_is_as_old_as_its_study(three_runs, tmp_path):
+    named = RunFolder.create(tmp_path, STUDY, "before")
+    assert RunFolder.find(tmp_path, "latest").run_id == "before"
+    os.utime(named.folder / "study.yaml", (0, 0))
+    assert list_runs(tmp_path)[0].run_id == "before"
+    assert RunFolder.find(tmp_path, "probe/latest").run_id.endswith("bbbb")
+
+
 @pytest.mark.parametrize(
     ("name", "words"),
     [("20260101T000000Z-aaab", "Did you mean `20260101T000000Z-aaaa`"),

@@ -182,6 +182,9 @@ def test_a_result_that_is_no_table_is_told_how_it_becomes_one(tmp_path, name, co
      ("t.csv", b"caf\xe9,b\n1,2\n", "cannot be read as csv"),
      ("t.parquet", b"PAR1 but no more", "cannot be read as parquet"),
      ("t.parquet", b"", "cannot be read as parquet"),
+     ("t.csv.gz", gzip.compress(b"a,b\n1,2\n" * 99, mtime=0)[:-9], "cannot be read as csv.gz"),
+     ("t.csv.gz", gzip.compress(b"1,2\n3,4\n", mtime=0), "zcat "),
+     ("x" * 300 + ".csv", None, "there is no such table"),
      ("folder.csv", None, "there is no such table")],
 )  # fmt: skip
 def test_what_is_no_table_is_refused(tmp_path, name, content, words):

@@ -20,6 +20,7 @@ def claim(**form):
      ({"best": {"threads": 4}, "nothing_to_gain_beyond": 4}, "has best and nothing_to_gain_beyond"),
      ({"best": {"threads": 4, "cores": 2}}, "one factor"),
      ({"not_worse": {"by_at_most": 0.1}}, "needs from and to"),
+     ({"best": {"threads": 4}, "from": 4}, "needs from and to"),
      ({"best": {"threads": 4}, "at": {"cores": 2}}, "goes with holds"),
      ({"same": {"at": {"threads": 1}, "as": {"threads": 2}, "within": 3}}, "less than 1")],
 )  # fmt: skip
@@ -45,6 +46,12 @@ def test_what_a_study_cannot_test_is_refused_with_the_nearest_name(form, said):
     assert said in str(refused.value) and "claims[0]" in str(refused.value)
 
 
+def test_two_claims_of_one_name_are_refused():
+    two = [claim(name="x", best={"threads": level}, given={"cores": 2}) for level in (4, 8)]
+    with pytest.raises(StudyError, match="several claims have the name 'x'"):
+        check_claims(two, LEVELS, "threads")
+
+
 @pytest.mark.parametrize(
     ("text", "form"),
     [("threads 4 at least 2x faster than threads 1",
@@ -54,6 +61,8 @@ def test_what_a_study_cannot_test_is_refused_with_the_nearest_name(form, said):
      ("level 6 within 3 % of level 1",
       {"same": {"at": {"level": 6}, "as": {"level": 1}, "within": 0.03}}),
      ("threads 7 is best", {"best": {"threads": 7}}),
+     ("threads 7 is best given cores  2, and level 1",
+      {"best": {"threads": 7}, "given": {"cores": 2, "level": 1}}),
      ("Nothing to gain beyond threads 4.", {"nothing_to_gain_beyond": 4}),
      ("threads 4 to 6 is a dead zone", {"phase": {"from": 4, "to": 6, "is": "dead_zone"}}),
      ("threads 1 to 10 scales by at least 0.9",
@@ -78,7 +87,9 @@ def test_a_sentence_says_what_yaml_says(text, form):
 @pytest.mark.parametrize(
     ("made", "said"),
     [*((of_a_notebook, "The claim") for of_a_notebook in (3, ["a"], None, {"best": 3})),
-     ("it is fast", "cannot be read"), ("wall_s at most 200 at threads 4", "of what"),
+     ("it is fast", "cannot be read"),
+     ("threads 4 is best given cores=2", "cannot be read"),
+     ("wall_s at most 200 at threads 4", "of what"),
      ("wall_s at most 20 MiB at threads 4", "not measured in"),
      ("{best: {threads: 2}, worst: 3}", "worst"), ("{best: [", "the claim"),
      ("threads 4 within 3 % of threads 4", "with itself"),

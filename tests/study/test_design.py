@@ -41,6 +41,13 @@ def test_what_is_said_of_a_factor_is_kept_as_its_levels_are_written_out():
     assert written.levels == (1, 2, 3) and written.role == "setting"
 
 
+def test_sizes_of_a_list_design_are_read_as_those_of_a_factor():
+    study = resolved(
+        "{}", "{kind: list, treatments: [{memory_limit: 64MiB}, {memory_limit: 1GiB}]}"
+    )
+    assert labels(study) == ["memory_limit=67108864", "memory_limit=1073741824"]
+
+
 def test_a_list_design_has_its_treatments_once_each():
     design = (
         "{kind: list, treatments: [{cpu_limit: 1, threads: 2}, {threads: 1, cpu_limit: none}, "

@@ -119,6 +119,12 @@ def test_what_is_wrong_is_said_with_its_line(text, message):
     assert "instance" not in said
 
 
+def test_arguments_are_what_they_are_in_a_terminal():
+    """YAML 1.1 takes 0755 for 493, and 22:22 for 1342."""
+    study = parse_study(replaced("[xz, ", "[install, -m, 0755, 22:22, 1:30.5, 0x10, 7, "), "s.yaml")
+    assert study.workload.argv[2:7] == ("0755", "22:22", "1:30.5", "0x10", "7")
+
+
 def test_all_problems_are_told_at_once():
     said = refusal(replaced("replicates: 3", "replicates: 0\n  warmup: -1")).splitlines()
     told = [line.split(" is ")[0] for line in said]

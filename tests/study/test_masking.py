@@ -15,6 +15,8 @@ from deadzone.study.masking import masked, masked_line
      ("http://h/?X-Amz-Signature=ff00#top", "http://h/?X-Amz-Signature=***#top"),
      ("http://h/?api_key=1&password=2", "http://h/?api_key=***&password=***"),
      ("curl -H 'Authorization: Bearer abc'", "curl -H 'Authorization: ***'"),
+     ("Authorization: ApiKey c2Vj", "Authorization: ***"),
+     ("Authorization: Negotiate YII", "Authorization: ***"),
      ("http://host/path@2x.png?size=3", "http://host/path@2x.png?size=3"),
      ("me@example.org wrote to http://host/", "me@example.org wrote to http://host/"),
      ("{service_url}/frames?monkey=1", "{service_url}/frames?monkey=1")],

@@ -24,6 +24,7 @@ def test_bounds_on_responses_in_any_unit_and_the_load_to_be_borne_are_read():
     )
     assert study.objectives["latency_mean_ms"].at_most == 40
     assert study.objectives["rate"].at_least == 150
+    assert parsed("{sent_bytes_s: {at_least: 1e9}}").objectives["sent_bytes_s"].at_least == 1e9
     study = parsed("{latency_mean_ms: {at_most: 0.04 s}, max_rss_bytes: {at_most: 64 MiB}}")
     assert study.objectives["latency_mean_ms"].at_most == 40
     assert study.objectives["max_rss_bytes"].at_most == 64 * 2**20

@@ -121,7 +121,10 @@ def test_a_response_is_an_expression_or_a_column():
      (("xz", "{n}"), {"lists": [("n=1,2", "xz")]}, "levels apart from it: `-L threads 1,2,4`"),
      (("xz", "{n}"), {"lists": [("n", "1 2 4")]}, "write `1,2,4` or"),
      (("ulimit", "-v", "{n}"), {"lists": [("n", "1,2")]}, "'ulimit' means something to a shell"),
-     (("xz '{n}",), {"lists": [("n", "1,2")]}, "cannot be read: no closing quotation")],
+     (("xz '{n}",), {"lists": [("n", "1,2")]}, "cannot be read: no closing quotation"),
+     (("xz", "{n}"), {"scans": [("n", "1", "4"), ("n", "8", "16")]}, "n is given twice"),
+     (("xz", "{n}"), {"scans": [("n", "1", "inf")]}, "are finite numbers"),
+     (("xz {n}",), {"lists": [("n", "1,2")], "shell": "sh '"}, "--shell sh ': No closing")],
 )  # fmt: skip
 def test_what_cannot_be_meant_is_said_in_a_sentence(command, asked, said):
     with pytest.raises(StudyError, match=said) as error:

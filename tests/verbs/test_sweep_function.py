@@ -7,7 +7,7 @@ import pytest
 
 import deadzone as dz
 from deadzone.errors import StudyError, SweepError, WorkloadError
-from verbs import functions
+from verbs import clocks, functions
 
 
 @pytest.fixture
@@ -45,6 +45,11 @@ def test_a_function_of_the_notebook_is_handed_over_by_value(sweep):
         ("none", "quick"): 5.0, ("none", "slow"): 4.0, ("true", "quick"): 6.0,
         ("true", "slow"): 5.0,
     }  # fmt: skip
+
+
+def test_globals_of_the_function_may_have_the_names_of_ours(sweep):
+    trials = sweep(clocks.timed, {"n": [1, 2]}, replicates=1).trials
+    assert set(trials["status"]) == {"ok"} and (trials["result"] > 0).all()
 
 
 def test_every_trial_is_an_interpreter_of_its_own(sweep):

@@ -10,6 +10,7 @@ import pytest
 import deadzone as dz
 from deadzone.analysis.phases.thresholds import Thresholds
 from deadzone.errors import COMMAND_VARIABLE, DeadzoneError
+from deadzone.places import CARRIED
 
 LEVELS = [1, 2, 4, 8, 16] * 6
 TRIALS = pd.DataFrame({"threads": LEVELS, "host": ["a", "b"] * 15})
@@ -17,6 +18,7 @@ NOISE = np.random.default_rng(1).normal(1, 0.01, len(TRIALS))
 TRIALS["wall_s"] = 8 / TRIALS["threads"].clip(upper=4) * NOISE
 OF = ("threads", "wall_s")
 MODEL = dz.fit_phases(TRIALS, *OF)
+TABLE = str(CARRIED / "data" / "reference" / "ffmpeg-16-cores" / "trials.csv")
 CELLS = {"threads": [1, 2], "host": ["a", "b"]}
 
 
@@ -56,6 +58,14 @@ CELLS = {"threads": [1, 2], "host": ["a", "b"]}
         (lambda: MODEL.plot(ax=plt.subplots(1, 2)[1]), "One of several axes"),
         (lambda: dz.load_run("sqlite-knobs/reference").report().section("phase"), "Sections are"),
         (lambda: dz.check_parameters(tolerance=(0, 1)), "no parameter 'tolerance'"),
+        (lambda: dz.fit_phases(TRIALS, *OF, certainty="0.9"), "it is a coverage"),
+        (lambda: dz.fit_phases(TRIALS, *OF, thresholds={"linear": "0.3"}), "must keep the order"),
+        (lambda: MODEL.recommend(slo=40), "targets by statistic is needed, not int"),
+        (lambda: MODEL.recommend(cost="-" * 490 + "wall_s"), "cannot be read as arithmetic"),
+        (lambda: MODEL.recommend(cost="1" * 400 + " * wall_s"), "cannot be read as arithmetic"),
+        (lambda: dz.explain_phases(TRIALS[["wall_s"]], MODEL), "no column 'threads'"),
+        (lambda: dz.sweep(len, {"n": []}), "n"),
+        (lambda: dz.publish(dz.load_run(TABLE, knob="cpu_limit", response="wall_s")), "is a table, not a run"),
     ],
 )
 def test_a_wrong_call_ends_in_a_sentence_that_says_what_is_needed(call, said):

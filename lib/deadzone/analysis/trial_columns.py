@@ -65,7 +65,15 @@ def answering(rows: pd.DataFrame, knob: str) -> pd.DataFrame:
     attempt at each trial, so that can be said what they would show."""
     if not is_untrusted(rows, knob):
         return counted(rows)
-    return measured(rows).groupby("trial").tail(1) if "trial" in rows else measured(rows)
+    return last_attempts(measured(rows), knob)
+
+
+def last_attempts(rows: pd.DataFrame, level: str) -> pd.DataFrame:
+    """The last attempt at each trial; all rows of a table that tells of no attempts. level: column
+    of what a trial measures, for a table may count the trials of each from 1."""
+    if not {"trial", "attempt"} <= set(rows):
+        return rows
+    return rows.groupby([level, "trial"], sort=False, dropna=False).tail(1)
 
 
 def is_well(rows: pd.DataFrame) -> pd.Series:
@@ -87,7 +95,8 @@ def numbers(rows: pd.DataFrame, column: str) -> pd.Series:
 
 
 CANNOT_BE_NEGATIVE = re.compile(
-    r"(?i)(^|_)(s|sec|seconds|ms|us|ns|time|latency|duration|elapsed|rate|rps|tps|qps|throughput|ops|bytes|count|requests|"
+    r"(?i)(^|_)(s|sec|seconds|ms|us|ns|time|latency|duration|elapsed|"
+    r"rate|rps|tps|qps|throughput|ops|bytes|count|requests|"
     r"[kmgt]i?b|[kmgt]?flops|per|cycles|p\d+)(_|$)"
 )
 """Names of times, rates, sizes and counts."""

@@ -38,6 +38,8 @@ def command(
     if reference:
         from deadzone.report.document.publishing import publish_reference
 
+        if parameters:
+            raise click.UsageError("-p is of a run or a notebook, not of --reference")
         publish_reference(sources)
     else:
         from deadzone.cli.parameters import overrides_of

@@ -34,6 +34,7 @@ def command(context: str | None, namespaces: tuple[str, ...], as_json: bool) -> 
         *packs.part(lambda pack: pack.remove_left_containers)(),
     ]
     done, problems = undo_left_over()
+    is_left = bool(problems)
     clusters = packs.part(lambda pack: pack.restore_clusters)(
         context, namespaces, lambda text: click.echo(text, err=True)
     )
@@ -41,6 +42,7 @@ def command(context: str | None, namespaces: tuple[str, ...], as_json: bool) -> 
     for cluster in clusters:
         done += cluster.done
         problems += cluster.problems
+        is_left |= cluster.is_left
     if as_json:
         click.echo(
             json.dumps(
@@ -55,5 +57,5 @@ def command(context: str | None, namespaces: tuple[str, ...], as_json: bool) -> 
         for sentence in busy:
             click.echo(f"left alone: {visible(sentence)}", err=True)
     if problems:
-        kind = NotGivenBackError if any(restored.is_left for restored in clusters) else TargetError
+        kind = NotGivenBackError if is_left else TargetError
         raise kind("\n".join(dict.fromkeys(problems)))

@@ -201,7 +201,8 @@ def date(moment: str, language: str) -> str:
     """The day of an ISO 8601 time, in UTC: `21 November 2026`, `2026년 11월 21일`; the text itself if
     it is none."""  # noqa: E501
     try:
-        when = datetime.fromisoformat(moment).astimezone(UTC)
+        when = datetime.fromisoformat(moment)
+        when = when.astimezone(UTC) if when.tzinfo else when
     except ValueError:
         return moment
     return DATE_FORMATS[language].format(when=when, month=MONTHS[when.month - 1])

@@ -7,10 +7,10 @@ import platform
 import re
 from collections.abc import Mapping
 from datetime import UTC, datetime
-from importlib import metadata
 from pathlib import Path
 from typing import Any
 
+from deadzone.extras import version_of
 from deadzone.store.programs import answer_of
 
 IDENTITY = "identity"
@@ -42,7 +42,7 @@ def host_facts() -> dict[str, Any]:
         "pressure_stall_information": Path("/proc/pressure/memory").exists(),
         "load_average_1min": round(os.getloadavg()[0], 2),
         "python": platform.python_version(),
-        "packages": {name: _version(name) for name in PACKAGES},
+        "packages": {name: version_of(name) for name in PACKAGES},
     }
 
 
@@ -100,13 +100,6 @@ def workload_changes(facts: Mapping[str, Any], workload: Mapping[str, str]) -> s
 def _git(folder: Path, *arguments: str) -> str | None:
     answer = answer_of(("git", "-C", str(folder), *arguments))
     return answer.stdout.strip() if answer.returncode == 0 else None
-
-
-def _version(package: str) -> str | None:
-    try:
-        return metadata.version(package)
-    except metadata.PackageNotFoundError:
-        return None
 
 
 def _cpu_field(name: str) -> str:

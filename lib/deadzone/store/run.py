@@ -54,6 +54,8 @@ if TYPE_CHECKING:
 RUN_NAME = re.compile(r"\w[\w.-]*")
 """A run's name is that of its folder."""
 
+OWN_ID = re.compile(r"\d{8}T\d{6}Z-[0-9a-f]{4}")
+
 STUDY_FILE = "study.yaml"
 JOURNAL_FILE = "trials.jsonl"
 TELEMETRY_JOURNAL_FILE = "telemetry.jsonl"
@@ -168,7 +170,7 @@ class RunFolder:
                 return cls(folder)
         known = [run.folder for run in list_runs(runs, study or None)]
         if run_id == "latest" and known:
-            return cls(max(known, key=lambda path: path.name))
+            return cls(known[-1])
         folders = [path for path in known if path.name == run_id]
         if len(folders) == 1:
             return cls(folders[0])
@@ -452,4 +454,12 @@ def list_runs(runs: Path, study: str | None = None) -> list[RunFolder]:
     """Runs in a folder, oldest first."""
     folders = (path.parent for path in runs.glob(f"*/*/{STUDY_FILE}"))
     ours = (folder for folder in folders if study in (None, folder.parent.name))
-    return [RunFolder(folder) for folder in sorted(ours, key=lambda folder: folder.name)]
+    return [RunFolder(folder) for folder in sorted(ours, key=_began)]
+
+
+def _began(folder: Path) -> tuple[str, str]:
+    """When a run began, by its id; of one that was given a name, by the file of its study."""
+    if OWN_ID.fullmatch(folder.name):
+        return folder.name, ""
+    written = datetime.fromtimestamp((folder / STUDY_FILE).stat().st_mtime, UTC)
+    return f"{written:%Y%m%dT%H%M%SZ}", folder.name

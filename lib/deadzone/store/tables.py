@@ -5,10 +5,12 @@ A wide table has one response in several columns, a column a repeat (`run 1`,
 """
 
 import json
+import os
 import re
 import shlex
 import sys
 import tempfile
+import zlib
 from collections import defaultdict
 from collections.abc import Collection, Mapping
 from fnmatch import fnmatchcase
@@ -80,7 +82,7 @@ def is_table(path: str | Path) -> bool:
 
 def is_file_of_table(source: str | Path) -> bool:
     """Whether a name is that of a file, whose content says whether it is a table, and of no run."""
-    return is_table(source) or Path(source).is_file()
+    return is_table(source) or os.path.isfile(source)  # noqa: PTH113 - a long name is none
 
 
 def _ending(path: Path) -> str:
@@ -96,7 +98,7 @@ def read_table(path: Path) -> pd.DataFrame:
     """
     if path == STANDARD_INPUT:
         return _read_standard_input()
-    is_missing = path.suffix and not path.exists()
+    is_missing = path.suffix and not os.path.exists(path)  # noqa: PTH110
     if not (is_table(path) or is_missing or is_drawn(path)):
         hint = _recognised(path) if path.suffix else f" If it is a run: `deadzone report {path}`."
         is_read = not hint and is_in_columns(path)
@@ -105,12 +107,12 @@ def read_table(path: Path) -> pd.DataFrame:
         if not is_read:
             kinds = f"{' or '.join(READABLE)}, or a text in columns"
             raise TableError(f"{path}: a table is a file ending in {kinds}.{hint}")
-    if not path.is_file():
+    if not os.path.isfile(path):  # noqa: PTH113
         near = [p.name for p in path.parent.iterdir()] if path.parent.is_dir() else []
         raise TableError(f"{path}: there is no such table.{did_you_mean(path.name, near)}")
     try:
         table = _read(path)
-    except (OSError, ValueError, KeyError, BadZipFile) as error:
+    except (OSError, ValueError, KeyError, EOFError, zlib.error, BadZipFile) as error:
         reason = str(error).splitlines()[0].rstrip(".")
         raise TableError(
             f"{path}: cannot be read as {_ending(path)[1:]}: {reason}.{_recognised(path)}"
@@ -149,7 +151,8 @@ def _check_head_line(table: pd.DataFrame, path: Path) -> None:
     texts = table.columns.drop([*numbers])
     rise = all(low < high for low, high in pairwise(numbers.values()))
     is_a_row = not rise or any(table[name].eq(name).any() for name in texts)
-    if numbers and (is_a_row or (len(numbers) < FEWEST_LEVELS and texts.empty)):
+    is_written = _ending(path) in DRAWN_BY_PEOPLE
+    if numbers and is_written and (is_a_row or (len(numbers) < FEWEST_LEVELS and texts.empty)):
         few = ascii_lowercase if table.shape[1] <= len(ascii_lowercase) else ()
         names = ",".join(few[: table.shape[1]] or map("column{}".format, range(table.shape[1])))
         raise TableError(
@@ -160,7 +163,8 @@ def _check_head_line(table: pd.DataFrame, path: Path) -> None:
 
 def _from(path: Path, place: int) -> str:
     """What prints a file from a line on, by its place among those that are read."""
-    return f"tail -n +{line_of(path, place)} {shlex.quote(str(path))}"
+    name, first = shlex.quote(str(path)), f"tail -n +{line_of(path, place)}"
+    return f"zcat {name} | {first}" if path.suffix == ".gz" else f"{first} {name}"
 
 
 def _leave_out(path: Path, lines: int = 1) -> str:
@@ -258,9 +262,9 @@ def _read_csv(path: Path) -> pd.DataFrame:
                 f"{_leave_out(path)[:-1]}"
             )
         table = pd.read_csv(path, **how)
+    table = _with_words(table, path, how)
     if table.columns[0] == "#" and table.iloc[:, -1].isna().all():  # `# threads rps`
         table = table.iloc[:, :-1].set_axis(table.columns[1:], axis=1)
-    table = _with_words(table, path, how)
     unnamed = [
         name
         for name, values in table.items()

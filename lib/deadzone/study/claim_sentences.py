@@ -73,15 +73,16 @@ def parse_claim(made: object) -> ClaimSpec:
 
 def _document(text: str) -> dict[str, Any]:
     """A claim as a study file has it, from a sentence. Raises StudyError if it is none."""
-    statement, _, given = text.strip().rstrip(".").partition(" given ")
-    for form, pattern in FORMS.items():
-        if match := re.fullmatch(pattern, " ".join(statement.split()), re.IGNORECASE):
+    statement, _, given = " ".join(text.split()).rstrip(".").partition(" given ")
+    is_read = re.fullmatch(rf"(?:{SETTING}(?:,? and |, | |$))*", given)
+    for form, pattern in FORMS.items() if is_read else ():
+        if match := re.fullmatch(pattern, statement, re.IGNORECASE):
             read = {
                 name: READ.get(name, str)(part)
                 for name, part in match.groupdict().items()
                 if part is not None
             }
-            claim = {"says": text, "given": _settings(given)}
+            claim = {"says": text, "given": _settings(re.sub(r"\band ", "", given))}
             if form == "holds":
                 claim["holds"] = {read["response"]: {read["side"]: _bound(read)}}
                 return {**claim, "at": read["there"] or None}

@@ -182,7 +182,7 @@ class ClaimSpec(Spec):
     def _hangs_together(self) -> None:
         if self.best is not None and len(self.best) != 1:
             raise ValueError("best names one factor; give the levels of others as given")
-        if (self.not_worse is not None) != (self.start is not None and self.stop is not None):
+        if {self.start is not None, self.stop is not None} != {self.not_worse is not None}:
             raise ValueError(
                 "not_worse, and no other form, needs from and to, the levels before and after"
             )
@@ -303,7 +303,10 @@ def check_claims(
 
     Raises StudyError, with the nearest name there is.
     """
+    names = [claim.name for claim in claims]
     for j, claim in enumerate(claims):
+        if claim.name and names.count(claim.name) > 1:
+            raise StudyError(f"claims[{j}]: several claims have the name {claim.name!r}.")
         _check_names(f"claims[{j}]", claim, levels, knob)
         for column in claim.columns():
             if columns and not {*DERIVED.get(column, ()), column} & {*columns}:

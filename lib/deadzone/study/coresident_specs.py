@@ -104,7 +104,12 @@ def coresident_of(text: str) -> dict[str, str]:
             f"--belongs {text!r} names no process. Say which process counts as the trials', by one "
             f"of {', '.join(f'{way}=...' for way in WAYS)}, such as port=5432."
         )
-    return {key: value for key, _, value in pairs}
+    keys = {key: value for key, _, value in pairs}
+    if len(keys) < len(pairs):
+        raise StudyError(
+            f"--belongs {text!r} gives a key twice; write `--belongs` for each process."
+        )
+    return keys
 
 
 def limits_of_belongs(texts: Iterable[str]) -> tuple[str, ...]:

@@ -104,8 +104,14 @@ def resolve(study: Study, host_cores: int) -> Study:
         name: _written_out(study, name, factor, host_cores)
         for name, factor in study.factors.items()
     }
-    resolved = study.model_copy(update={"factors": factors, "knob": study.knob_name})
-    for i, treatment in enumerate(resolved.design.treatments or ()):
+    listed = study.design.treatments and tuple(
+        {name: sized_level(name, level) for name, level in one.items()}
+        for one in study.design.treatments
+    )
+    design = study.design.model_copy(update={"treatments": listed})
+    changed = {"factors": factors, "knob": study.knob_name, "design": design}
+    resolved = study.model_copy(update=changed)
+    for i, treatment in enumerate(listed or ()):
         for name, level in treatment.items():
             _check(name, level, f"design.treatments[{i}].{name}")
     targets = {"target": resolved.target} | {

@@ -52,6 +52,8 @@ def range_levels(start: float, stop: float, step: float) -> tuple[int | float, .
     Raises ValueError if the step is not positive, stop lies below start, or the levels are too
     many.
     """
+    if not all(map(math.isfinite, (start, stop, step))):
+        raise ValueError("the ends and the step of a range are finite numbers")
     first, last, stride = (Decimal(repr(float(v))) for v in (start, stop, step))
     if stride <= 0:
         raise ValueError(f"step is {step!r}; it must be a positive number")

@@ -82,11 +82,25 @@ _Dumper.add_representer(str, _text)
 BOOLEAN = re.compile(r"(true|True|TRUE|false|False|FALSE)$")
 """YAML 1.2's booleans; those of YAML 1.1 take the words yes, no, on and off away from levels."""
 
+WHOLE = re.compile(r"[-+]?(0|[1-9][\d_]*)$")
+"""Whole numbers in decimal, 1_000 too; 1.1 takes 0755 for an octal number and 16:9 for one to base
+60."""
+
+DECIMAL = re.compile(
+    r"([-+]?\d[\d_]*\.[\d_]*([eE][-+]\d+)?|\.\d[\d_]*([eE][-+]\d+)?"
+    r"|[-+]?\.(inf|Inf|INF)|\.(nan|NaN|NAN))$"
+)
+"""YAML 1.1's other numbers, without 1:30.5, which it takes for one to base 60."""
+
+REPLACED = tuple(f"tag:yaml.org,2002:{kind}" for kind in ("bool", "int", "float"))
+
 _StrictLoader.yaml_implicit_resolvers = {
-    first: [resolver for resolver in resolvers if resolver[0] != "tag:yaml.org,2002:bool"]
+    first: [resolver for resolver in resolvers if resolver[0] not in REPLACED]
     for first, resolvers in _StrictLoader.yaml_implicit_resolvers.items()
 }
 _StrictLoader.add_implicit_resolver("tag:yaml.org,2002:bool", BOOLEAN, list("tTfF"))
+_StrictLoader.add_implicit_resolver("tag:yaml.org,2002:int", WHOLE, list("-+0123456789"))
+_StrictLoader.add_implicit_resolver("tag:yaml.org,2002:float", DECIMAL, list("-+.0123456789"))
 _StrictLoader.add_implicit_resolver("tag:yaml.org,2002:float", EXPONENT, list("-+.0123456789"))
 _Dumper.add_implicit_resolver("tag:yaml.org,2002:float", EXPONENT, list("-+.0123456789"))
 

@@ -17,7 +17,7 @@ SECRET_QUERY = re.compile(
 """A parameter of a query whose name says that its value is a secret."""
 
 AUTHORISATION = re.compile(
-    r"(?P<name>\b(?:proxy-)?authorization\b['\"]?\s*[:=]\s*['\"]?)(?:(?:basic|bearer|token|digest)\s+)?[^\s,'\"]+",
+    r"(?P<name>\b(?:proxy-)?authorization\b['\"]?\s*[:=]\s*['\"]?)(?:(?:basic|bearer|token|digest|negotiate|ntlm|hmac|oauth|hawk|dpop|splunk|[\w-]*key)\s+)?[^\s,'\"]+",
     re.IGNORECASE,
 )
 """The header by which a client proves who it is."""

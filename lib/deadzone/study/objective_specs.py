@@ -11,6 +11,7 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from deadzone.study.base import COLUMN_PATTERN, Spec
+from deadzone.study.direction import kind_of
 from deadzone.study.quantity import SECONDS
 from deadzone.study.quantity import UNITS as SIZES
 
@@ -28,9 +29,9 @@ def in_unit_of(column: str, value: float, unit: str) -> float:
 
     Raises ValueError if the unit is of another kind, or missing where the column has one.
     """
-    own = next(
-        (end for end in sorted(UNITS, key=len, reverse=True) if column.endswith(f"_{end}")), None
-    )
+    ends = (end for end in sorted(UNITS, key=len, reverse=True) if column.endswith(f"_{end}"))
+    is_per = "_per_" in column or kind_of(column) == "rate"
+    own = None if is_per else next(ends, None)
     if own is None and not unit:
         return value
     if own is None or (unit and UNITS.get(unit, ("", 0))[0] != UNITS[own][0]):

@@ -83,7 +83,7 @@ AMOUNT = re.compile(
 """A level with a unit, and with a name before it: `QD=8`."""
 
 RATIO = re.compile(r"([-+]?\d+)\s*/\s*(\d*[1-9]\d*)")
-PRODUCT = re.compile(r"\d+(?:\s*[*x×]\s*\d+)+")
+PRODUCT = re.compile(r"[1-9]\d*(?:\s*[*x×]\s*\d+)+")
 POWER = re.compile(r"(\d{1,3})\s*(?:\^|\*\*)\s*(\d{1,2})")
 
 SIZE = re.compile(r"(\d{1,15}(?:\.\d{1,9})?)\s*([A-Za-z]*)")

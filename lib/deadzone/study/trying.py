@@ -151,17 +151,17 @@ def _factors(
     """The levels of each factor, in the order of the options: ranges of steps, limits, lists."""
     factors: dict[str, tuple[Level, ...]] = {}
     scans, steps, lists = (asked.get(name, ()) for name in ("scans", "steps", "lists"))
+    limits = [(name, asked[name]) for name in LIMITS if name in asked]
+    names = [name for name, *_ in (*scans, *limits, *lists)]
+    if twice := next((name for name in names if names.count(name) > 1), None):
+        raise StudyError(f"{twice} is given twice; give all its levels in one `-L {twice} 1,2,4`.")
     for i, (name, start, stop) in enumerate(scans):
         step = steps[i] if i < len(steps) else "1"
         with refused(f"-P {name} {start} {stop} -D {step}: "):
             factors[name] = range_levels(*map(float, (start, stop, step)))
     if len(steps) > len(scans):
         raise StudyError(f"-D {steps[-1]} has no `-P NAME FIRST LAST`.")
-    for name, text in (*((name, asked[name]) for name in LIMITS if name in asked), *lists):
-        if name in factors:
-            raise StudyError(
-                f"{name} is given twice; give all its levels in one `-L {name} 1,2,4`."
-            )
+    for name, text in (*limits, *lists):
         factors[name] = levels_in(name, text, cores)
     for name in factors:
         if not NAME.fullmatch(name):
@@ -221,7 +221,8 @@ def _argv(command: Sequence[str], shell: str) -> list[str]:
     """The program and its arguments as a study has them. shell: that runs them, `none` for none."""
     whole = " ".join(command)
     if shell != "none":
-        return [*shlex.split(shell), "-c", _escaped(whole)]
+        with refused(f"--shell {shell}: "):
+            return [*shlex.split(shell), "-c", _escaped(whole)]
     parts = _words(whole) if len(command) == 1 else command
     words = [part for part in parts if SYMBOL.fullmatch(part)]
     words += [part for part in parts[:1] if OF_A_SHELL.fullmatch(part)]

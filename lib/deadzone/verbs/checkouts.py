@@ -13,7 +13,7 @@ from typing import Any
 
 from deadzone.analysis.compare.page import Comparison, change_text
 from deadzone.analysis.phases.quantities import plain_name
-from deadzone.errors import CompareError, FindingError, SaidAs
+from deadzone.errors import CompareError, FindingError, SaidAs, refused
 from deadzone.language.messages import _, join
 from deadzone.run.targets.interrupts import undisturbed
 from deadzone.store.programs import answer_of
@@ -130,7 +130,8 @@ def _worktrees(commits: Sequence[str]) -> Iterator[Path]:
 def _build(line: str, folder: Path, name: str) -> None:
     if not line:
         return
-    with SaidAs(CompareError, f"{name}: `{line}` cannot be started in {folder}"):
+    failed = f"{name}: `{line}` cannot be started in {folder}"
+    with refused(f"--build {line}: "), SaidAs(CompareError, failed):
         built = subprocess.run(
             shlex.split(line), cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT, text=True, errors="replace",

@@ -87,7 +87,7 @@ def _written(factor: str, level: Any) -> Any:
 def _check_arguments(function: Callable[..., Any], levels: Mapping[str, Sequence[Any]]) -> None:
     """Raise StudyError where the function does not take the levels as keyword arguments, or needs
     more than them."""
-    arguments = {name: of[0] for name, of in levels.items() if name not in LocalTarget.factors}
+    arguments = dict.fromkeys(name for name in levels if name not in LocalTarget.factors)
     try:
         inspect.signature(function).bind(**arguments)
     except TypeError as error:

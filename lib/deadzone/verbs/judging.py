@@ -39,7 +39,7 @@ def judge(
     by: str | Sequence[str] = (),
     confidence: float = CONFIDENCE,
 ) -> JudgedClaims:
-    """The verdict on every claim: supported, contradicted, undecided, or not_testable.
+    """The verdict on every claim: supported, partly, undecided, contradicted, not_measured.
 
     claims: sentences such as "threads 4 at least 2x faster than threads 1", or mappings as a study
     has them. frame: trials, one row each, or a run; rows that failed, are not trusted or were for
@@ -59,7 +59,8 @@ def judge(
     if isinstance(claims, Run):
         if frame is not None:
             raise PhaseError("The claims come first: `judge(claims, run)`.")
-        return JudgedClaims(judge_run(claims.source))
+        source = source_of(claims, knob=knob, response=response, goal=goal, by=by)
+        return JudgedClaims(judge_run(source, confidence=confidence))
     if frame is None:
         raise PhaseError(
             "Name the trials to judge the claims by: judge(claims, frame, knob, response)."

@@ -36,8 +36,8 @@ def publish(source: Run | str | Path, /, **parameters: Any) -> Published:
     if not isinstance(source, Run) and Path(source).suffix == ".ipynb":
         published = _of_notebook(Path(source), parameters)
     else:
-        folder = source.folder if isinstance(source, Run) else None
-        run = RunFolder(folder) if folder else RunFolder.find(places.runs_folder(), str(source))
+        runs = places.runs_folder()
+        run = source.stored if isinstance(source, Run) else RunFolder.find(runs, str(source))
         published = publish_run(run, parameters)
     publish_index()
     return published

@@ -318,7 +318,8 @@ def is_configured() -> bool:
 
 def _kubeconfigs() -> list[str]:
     files = os.environ.get("KUBECONFIG") or str(Path.home() / ".kube" / "config")
-    return [name for name in files.split(os.pathsep) if name and Path(name).is_file()]
+    # `Path.is_file` raises an error where a folder may not be looked into
+    return [name for name in files.split(os.pathsep) if os.path.isfile(name)]  # noqa: PTH113
 
 
 def _configuration(context: str | None) -> tuple[Any, str]:
@@ -344,7 +345,9 @@ def _configuration(context: str | None) -> tuple[Any, str]:
         files = os.pathsep.join(named)
         config.load_kube_config(files, context=context, client_configuration=configuration)
         contexts, current = config.list_kube_config_contexts(files)
-    except (ConfigException, yaml.YAMLError, TypeError, AttributeError, LookupError) as error:
+    except (
+        ConfigException, yaml.YAMLError, OSError, ValueError, TypeError, AttributeError, LookupError
+    ) as error:  # fmt: skip
         raise TargetError(f"The cluster's configuration cannot be used: {error}.") from error
     chosen = next((entry for entry in contexts if entry["name"] == context), current)
     return configuration, (chosen or {}).get("context", {}).get("namespace") or "default"

@@ -80,6 +80,9 @@ more; not on a volume, which others may share."""
 CLEANING_TIMEOUT_S = 600.0
 """What is left may be inputs of some gigabytes [s]."""
 
+PREPARE = "prepare"
+"""How the files of a preparation begin."""
+
 RECEIVE = 'mkdir -p "${1%/*}" && head -c "$2" >"$1.part" && mv "$1.part" "$1"'
 
 
@@ -247,7 +250,7 @@ class PodContainer:
     ) -> Answer:
         """Run a program unmeasured, with the container's own PATH; what it prints goes to a file
         named by $0."""
-        command = (*self._shell, "-c", script, str(self.home / "prepare"), str(cwd or ""), *argv)
+        command = (*self._shell, "-c", script, str(self.home / PREPARE), str(cwd or ""), *argv)
         return streams.run(self.cluster, self.spot, command, timeout_s=timeout_s)
 
     def send(self, source: Path, there: Path) -> None:

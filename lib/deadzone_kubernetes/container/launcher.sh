@@ -338,8 +338,8 @@ core() { # core ID TIMEOUT PERIOD CWD N NAME=VALUE*N ARGV...: in a session of it
     if [ -n "$dz_detach" ]; then end_session "$dz_program"; fi
     echo "code $dz_code $dz_ended" >"$dz_mine/result.part"
   fi
-  # One that is stopped has no result.
-  [ -e "$dz_mine/stopped" ] || mv "$dz_mine/result.part" "$dz_mine/result"
+  # One that is stopped has no result, nor has one that a full disk keeps from being written.
+  [ -e "$dz_mine/stopped" ] || [ ! -s "$dz_mine/result.part" ] || mv "$dz_mine/result.part" "$dz_mine/result"
   # Whoever waits holds the pipe open, so that this neither blocks nor is lost.
   # There may be several: those of streams that were cut wait on. Each takes one line.
   if [ -p "$dz_mine/end" ]; then

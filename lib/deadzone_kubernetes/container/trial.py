@@ -8,6 +8,7 @@ Values of a template may be secrets, so that all but images, replicas and resour
 checksum.
 """
 
+import contextlib
 import hashlib
 import json
 import time
@@ -20,11 +21,12 @@ from typing import Any
 from deadzone.plugins import Command, Measurement, Status, TargetError
 from deadzone.run.workloads.base import Place
 from deadzone.store.programs import NOT_STARTED
-from deadzone_kubernetes.api.cluster import AbsentError, Cluster, Object
+from deadzone_kubernetes.api.cluster import AbsentError, Cluster, ClusterError, Object
 from deadzone_kubernetes.api.streams import NoProgramError, StreamBrokenError
 from deadzone_kubernetes.container import accounting
 from deadzone_kubernetes.container.accounting import ContainerReading
 from deadzone_kubernetes.container.container import (
+    PREPARE,
     LauncherDiedError,
     NotStartedError,
     PodContainer,
@@ -207,10 +209,13 @@ def _checksum(value: Any) -> str:
 
 
 RUN = (
-    'if [ -n "$1" ]; then cd "$1" || exit 126; fi; shift; "$@" </dev/null >"$0.out" 2>&1; code=$?; '
-    'tail -c 60000 "$0.out"; exit $code'
+    'if [ -n "$1" ]; then cd "$1" || exit 126; fi; shift; "$@" </dev/null >"$0.out" 2>&1 & '
+    'echo $! >"$0.pid"; wait $!; code=$?; : >"$0.pid"; tail -c 60000 "$0.out"; exit $code'
 )
 """Runs a preparation; the shell's own name carries the file for what it prints."""
+
+END = 'read -r pid <"$1.pid" && kill -KILL "$pid"'
+"""Ends a preparation whose stream broke, or that takes too long."""
 
 FIND = 'cd "${2:-/}" && command -v "$1" >/dev/null'
 
@@ -282,9 +287,14 @@ class PodPlace(Place):
 
         It may run twice where the stream to it breaks, so it must bear that.
         """
-        try:
-            return self._here.prepare(RUN, argv, cwd, timeout_s)
-        except StreamBrokenError:
-            return None
-        except NoProgramError as error:
-            return CompletedProcess(argv, NOT_STARTED, "", str(error))
+        deadline = time.monotonic() + timeout_s
+        while (left_s := deadline - time.monotonic()) > 0:
+            try:
+                return self._here.prepare(RUN, argv, cwd, left_s)
+            except StreamBrokenError:
+                with contextlib.suppress(ClusterError):
+                    self._here.shell(END, str(self._here.home / PREPARE))
+                self._here.cluster.pause(1.0)
+            except NoProgramError as error:
+                return CompletedProcess(argv, NOT_STARTED, "", str(error))
+        return None

@@ -72,27 +72,35 @@ def restore_cluster(
     namespaces: where to look if the account may not look everywhere; by default the namespace of
     its context. only: look nowhere else even where the account may.
 
-    Raises ClusterError where the cluster cannot even be asked.
+    One that cannot be asked, or no longer, is a problem among the others.
     """
     looked_at = tuple(dict.fromkeys(namespaces)) or (cluster.default_namespace,)
     result, search = Restored(), _Search(cluster, looked_at, only)
     # Locks last: those of the others have been given up by then.
-    for lease, give_back in itertools.chain(_annotated(search), _jobs(search), _locks(search)):
-        try:
-            lease.acquire()
-            try:
-                result.done += give_back()
-            finally:
-                lease.release()
-        except AbsentError:
-            continue  # removed meanwhile, or goes with its namespace
-        except BusyError as error:
-            result.busy.append(str(error))
-        except DeadzoneError as error:
-            result.is_left |= isinstance(error, NotGivenBackError)
-            result.problems.append(str(error))
+    try:
+        for lease, give_back in itertools.chain(_annotated(search), _jobs(search), _locks(search)):
+            _give_back(lease, give_back, result)
+    except DeadzoneError as error:  # of a list, after others were gone through
+        result.problems.append(str(error))
     result.problems = [*dict.fromkeys(result.problems), *search.unseen_in_words()]
     return result
+
+
+def _give_back(lease: Lease, give_back: Callable[[], list[str]], result: Restored) -> None:
+    """Give back what one sweep left, unless it lives."""
+    try:
+        lease.acquire()
+        try:
+            result.done += give_back()
+        finally:
+            lease.release()
+    except AbsentError:
+        pass  # removed meanwhile, or goes with its namespace
+    except BusyError as error:
+        result.busy.append(str(error))
+    except DeadzoneError as error:
+        result.is_left |= isinstance(error, NotGivenBackError)
+        result.problems.append(str(error))
 
 
 def restore_reachable(

@@ -167,6 +167,8 @@ def _ends_pods_first(workload: KubernetesWorkload, manifest: Object) -> bool:
     rolling = (manifest["spec"].get("strategy") or {}).get("rollingUpdate")
     if workload.kind != DEPLOYMENT or not rolling:
         return True
+    if str(rolling.get("maxSurge")) in ("0", "0%"):  # then it takes away one at least
+        return True
     share, replicas = str(rolling["maxUnavailable"]), int(manifest["spec"].get("replicas", 1))
     percent = share.removesuffix("%")
     return (float(percent) * replicas / 100 if percent != share else float(share)) >= 1

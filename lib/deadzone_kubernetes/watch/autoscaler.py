@@ -6,6 +6,7 @@ ScaledObject, and undoes what others do to it (Kubernetes documentation, "Horizo
 Autoscaling"; kubernetes/autoscaler, "VPA quick start"; KEDA documentation, "Pause autoscaling").
 """
 
+import contextlib
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -226,7 +227,8 @@ def let_go(workload: KubernetesWorkload, held: Mapping[str, Had], note: Note) ->
                 note(f"{it} of {workload}: {told}; that stays")
 
     for it, had in held.items():
-        workload.cluster.without_conflict(partial(give_back, it, had))
+        with contextlib.suppress(AbsentError):  # it was removed meanwhile
+            workload.cluster.without_conflict(partial(give_back, it, had))
     return done
 
 

@@ -302,7 +302,7 @@ def capacity(
         )
     for column in (pool, rate):
         check_column(frame, column)
-    trials = frame.rename(columns={rate: RATE})
+    trials = frame.assign(**{RATE: frame[rate]})
     return _load_test(trials, pool, response or bounds[0].column, goal, bounds, wanted)
 
 
@@ -373,6 +373,7 @@ def _load_test(
             "both ends of the range."
         )
     harmless = tolerated_response(response, objectives)
+    cells = cells_of(judgeable, pool, RATE, objectives, counts)
     models: dict[float, PhaseModel] = {}
     problem = ""
     try:
@@ -380,7 +381,6 @@ def _load_test(
         models = {float(rate): model for rate, model in curves.items()}
     except PhaseError as error:
         problem = str(error)
-    cells = cells_of(judgeable, pool, RATE, objectives, counts)
     rates = sorted(float(rate) for rate in trials[RATE].dropna().unique())
     judged = feasibility(cells, objectives) if objectives else None
     numbered = sound.assign(trial=sound.get("trial", sound.index))

@@ -45,7 +45,7 @@ class Channel:
         except GarbageError:
             self._load.broke(self, "garbage", False)
             return
-        if complete:
+        if complete and self in self._load.busy:  # a server may say 408 to one that idles
             self.served += 1
             self._load.answered(self, self._reader.status, self._reader.keeps_open)
 

@@ -84,7 +84,8 @@ class MessageLoad(WindowedLoad):
         now_s, due_s = self.now_s(), self._due[number]
         self._heard_s = now_s
         if self._is_reply(session, body, number):
-            self._answer(number, due_s, now_s)
+            if self._plan.answered_by == "reply":
+                self._answer(number, due_s, now_s)
             return
         self._copies[number] += 1
         self._expected -= self._plan.fan_out > 0 and self._copies[number] <= self._plan.fan_out

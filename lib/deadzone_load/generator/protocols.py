@@ -43,7 +43,9 @@ class GarbageError(Exception):
 
 def request(method: str, path: str, host: str, headers: Mapping[str, str], body: bytes) -> bytes:
     """A request as bytes."""
-    lines = [f"{method} {path} HTTP/1.1", f"Host: {host}"]
+    lines = [f"{method} {path} HTTP/1.1"]
+    if "host" not in map(str.lower, headers):
+        lines.append(f"Host: {host}")
     lines += [f"{name}: {value}" for name, value in headers.items()]
     if body or method in ("POST", "PUT", "PATCH"):
         lines.append(f"Content-Length: {len(body)}")
@@ -149,7 +151,8 @@ class FrameReader:
 
     def __init__(self, url: str, headers: Mapping[str, str], subprotocol: str = "") -> None:
         """url: begins with ws:// or wss://. headers: of the request that asks for a WebSocket."""
-        wanted = headers.get(SUBPROTOCOLS, subprotocol)
+        named_alike = {name.lower(): value for name, value in headers.items()}
+        wanted = named_alike.get(SUBPROTOCOLS.lower(), subprotocol)
         named = [Subprotocol(name.strip()) for name in wanted.split(",")] if wanted else None
         self.is_upgraded = self.is_closed = False
         self._frames = ClientProtocol(

@@ -104,9 +104,14 @@ def roles_of(
         if name is not None:
             sentence = f"There are no trials of an environment {name!r}"
             check_known(CompareError, sentence, name, medians, "There are:")
-    slow = slow or max((n for n in medians if n not in (fast, restored)), key=lambda n: medians[n])
-    free = [n for n in medians if n not in (slow, restored)]
-    fast = fast or min(free, key=lambda n: medians[n])
+    free = [n for n in medians if n not in (slow, fast, restored)]
+    if len(free) < [slow, fast].count(None) or (restored and restored in (slow, fast)):
+        raise CompareError(
+            "The restored environment is another one than the slow and the fast one; the table "
+            f"has: {', '.join(medians)}."
+        )
+    slow = slow or max(free, key=lambda n: medians[n])
+    fast = fast or min((n for n in free if n != slow), key=lambda n: medians[n])
     if slow == fast:
         raise CompareError(
             f"The slow and the fast environment are both {slow!r}; name two different ones."

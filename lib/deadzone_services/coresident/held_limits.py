@@ -72,6 +72,8 @@ class HeldLimits:
     def _make(self) -> Group:
         """A group of its own, with the note of where its processes come from."""
         pids = self._processes()
+        if not pids:
+            raise TargetError("none of its processes is there any more")
         refused = []
         for group in (CgroupV2(), CgroupV1()):
             try:

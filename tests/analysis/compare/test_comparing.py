@@ -120,6 +120,8 @@ def test_blocks_of_one_run_are_compared_in_pairs():
     b = table(1.06, n=10, seed=2, run_id="one").assign(wall_s=lambda t: t["wall_s"] * drift)
     assert verdicts(compare_tables(a, b, "wall_s")) == [WORSE] * 3
     assert compare_tables(a, b, "wall_s").paired
+    few = compare_tables(table(n=4, run_id="one"), table(2, seed=2, n=4, run_id="one"), "wall_s")
+    assert few.treatments["trials_needed"].min() == 7  # signed ranks of 7 pairs reach 3 * 2 / 2**7
     apart = compare_tables(a, b.assign(run_id="two"), "wall_s")
     assert not apart.paired and verdicts(apart) == [UNDECIDED] * 3
 

@@ -35,6 +35,7 @@ def test_levels_at_which_most_requests_failed_are_barred_and_named(tmp_path, dea
         lambda n: {"errorCount": np.where(n >= 6, 30, 0), "samples": 100},
         lambda n: {"error_rate": np.where(n >= 6, 0.3, 0.0)},
         lambda n: {"failed %": np.where(n >= 6, 30.0, 0.5)},
+        lambda n: {"failed_share_pct": np.where(n >= 6, 6.0, 0.0)},
         lambda n: {"connect_failed_percent": np.where(n >= 6, 6.0, 0.0)},
         lambda n: {"Timeout Rate": np.where(n >= 6, "11.8%", "1.4%")},
         lambda n: {"Timeouts": np.where(n >= 6, "1,106", "0"), "succeeded_ops": 10_000},
@@ -48,6 +49,13 @@ def test_counts_and_shares_are_known_by_their_names(columns):
     table = sound_trials(3)
     one = found(table.assign(**columns(table["n"])))["errors_by_level"]
     assert one.levels == (6, 8) and one.severity == "doubts"
+
+
+@pytest.mark.parametrize("name", ["Error rate (%)", "error_rate_pct", "failure_ratio_percent"])
+def test_a_rate_in_per_cent_is_no_fraction(name):
+    table = sound_trials(3)
+    few = table.assign(**{name: np.where(table["n"] >= 6, 0.3, 0.1)})
+    assert "errors_by_level" not in found(few)
 
 
 def test_failures_to_connect_are_set_beside_the_knob_of_connections():

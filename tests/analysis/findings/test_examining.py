@@ -36,6 +36,30 @@ def test_a_level_at_which_trials_fail_is_found_and_barred():
     assert one.seen == "No trial at n 6, 8 ended well (12 failed)."
 
 
+def test_trials_may_be_counted_anew_at_each_level():
+    table = sound_trials(1).query("not warmup").drop(columns=["attempt", "block"])
+    table["trial"] = table.groupby("n").cumcount() + 1
+    table.loc[(table["n"] == 2) & (table["trial"] > 2), "status"] = "failed"
+    one = found(table)["failures_by_level"]
+    assert one.levels == (2,) and "3 of 5 trials" in one.sentence
+    untrusted = found(table.assign(status="ok", trusted=False))
+    assert "0 of 6 levels" in untrusted["nothing_trusted"].sentence
+
+
+def test_a_column_by_the_name_of_one_of_ours_is_no_setting_that_goes_with_the_knob():
+    table = sound_trials(1).query("not warmup")
+    table = table.assign(level=np.where(table["block"] % 2, 1, 9))
+    assert "levels_confounded" not in found(table)
+
+
+def test_a_level_with_hardly_a_trial_hides_no_cold_first_trial():
+    table = sound_trials(2, replicates=6).query("not warmup").reset_index(drop=True)
+    first = table.groupby("n").cumcount() == 0
+    table.loc[first, "wall_s"] *= 3
+    table.loc[(table["n"] == 3) & (table.groupby("n").cumcount() > 1), "status"] = "failed"
+    assert "carry_over" in found(table.sort_values(["n", "trial"]).assign(started_at=None))
+
+
 def where(rows, **columns):
     """A change of a table: columns in the rows that `rows` of the table tells; a function of the
     table, or a value."""

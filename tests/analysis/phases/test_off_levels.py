@@ -53,6 +53,18 @@ def test_a_better_level_of_three_agreeing_trials_is_recommended_on_them():
     assert model.recommend().setting == 12 and model.recommend().tied == (12,)
 
 
+@pytest.mark.parametrize("replicates", [2, 4])
+def test_two_trials_that_agree_are_no_outliers_whatever_the_curve_says(replicates):
+    model = fit_phases(sweep(SOUND | {12: 1.3}, replicates), "threads", "wall_s")
+    assert model.outliers.empty and list(named(model)) == [12]
+
+
+def test_at_the_end_two_trials_that_agree_are_no_outliers_and_the_level_is_named():
+    model = fit_phases(sweep(SOUND | {32: 40.0}, 2), "threads", "wall_s")
+    assert model.outliers.empty and "a factor of 40" in named(model)[32].sentence
+    assert 32 not in model.recommend().tied
+
+
 def test_a_better_level_of_one_trial_is_named_and_doubted():
     """conc-map-bench, ReadHeavy, flurry: millions of operations a second by threads."""
     rate = [

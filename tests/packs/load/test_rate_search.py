@@ -134,6 +134,16 @@ def test_an_attempt_that_was_repeated_and_a_trial_that_was_lost_say_nothing():
     assert found.tolist() == known.tolist()
 
 
+def test_a_profiler_that_failed_is_no_miss_and_a_server_that_died_limits_by_all_it_missed():
+    def ask(workers, rate, number):
+        dead = "the service ended with exit code 1" if rate > 700 else 1.0
+        return "the cpu profile was not taken: used too little CPU" if number % 9 == 0 else dead
+
+    found = capacities(plan().study, measured(plan(), ask))
+    assert found["capacity_rps"].between(660, 700).all()
+    assert found["limited_by"].eq("latency_p99_ms").all()
+
+
 def test_a_capacity_is_trusted_where_both_of_its_trials_are():
     trials = measured(plan(), lambda workers, rate, _: 1.0 if rate <= 700 else 500.0)
     missed = searches_in(plan().study, trials)[0][1][0].missed_at

@@ -113,6 +113,8 @@ def test_identical_profiles_are_said_to_be_identical():
     compared = compare_profiles(recorded("cpu-before-1"), recorded("cpu-before-1"))
     assert compared.identical and compared.total.iloc[0].change == 0
     assert not compare_profiles(recorded("cpu-before-1"), recorded("cpu-before-2")).identical
+    same = recorded("cpu-before-1")
+    assert not compare_profiles(same, same, basis=Basis("stream", 10, 20)).identical
 
 
 def test_profiles_of_different_types_or_units_are_refused():
@@ -173,6 +175,8 @@ def test_numbers_with_a_common_divisor_are_weights_and_have_no_q():
     weighed = compare_profiles(before, after)
     assert weighed.pair.value.name == "weights" and weighed.functions["q"].isna().all()
     assert "All numbers are multiples of 85,264" in weighed.doubts[0]
+    with pytest.raises(ProfileError, match="cpu"):
+        compare_profiles(before, after, value="cpu")
     before, after = (folded(f"main;work {n}", f"main;idle {20 - n}") for n in (13, 11))
     counts = compare_profiles(before, after)
     assert counts.pair.before.totals == (20.0,) and counts.functions["q"].min() > 0.5

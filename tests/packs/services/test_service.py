@@ -306,6 +306,17 @@ def test_a_setting_that_another_environment_changed_is_set_again(displaced, exte
     assert (tmp_path / "hooked").read_text().split() == ["1"] * (2 if displaced else 1)
 
 
+def test_after_a_treatment_that_failed_the_one_before_is_set_again(external, tmp_path):
+    hook = ("sh", "-c", "echo {pool_size} >> hooked; test {pool_size} != 2")
+    up = ServiceSpec(url=external, hook=hook, ready=HEALTH, restart="treatment")
+    service = Service(up, None, tmp_path)
+    service.ready(ONE)
+    with pytest.raises(ServiceError, match="exit code 1"):
+        service.ready(Treatment({"pool_size": 2}))
+    service.ready(ONE)
+    assert (tmp_path / "hooked").read_text().split() == ["1", "2", "1"]
+
+
 def test_a_hook_that_fails_and_a_url_that_does_not_answer_are_told(tmp_path):
     failing = ServiceSpec(url="http://127.0.0.1:9", hook=("sh", "-c", "echo no >&2; exit 4"))
     with pytest.raises(ServiceError, match="hook failed with exit code 4"):

@@ -106,6 +106,13 @@ def test_a_frame_shown_in_part_says_how_large_it_is():
     assert shown.caption == "Counts. (100 rows × 1 columns)"
     assert ["..."] in shown.rows
     assert shown.numeric == ["n"]
+    for options, rows in (
+        (("max_rows", None), 100),
+        (("max_rows", 5), 5),
+        (("min_rows", None), 61),
+    ):
+        with pd.option_context(f"display.{options[0]}", options[1]):
+            assert len(table(pd.DataFrame({"n": range(100)}), "Counts.").rows) == rows
 
 
 def test_the_caption_is_the_last_comment_of_the_cell():

@@ -173,7 +173,7 @@ def test_of_a_limit_above_the_cores_that_stands_for_all_of_them_it_is_said(analy
 def test_the_command_to_reproduce_names_the_study_as_it_is_called(analysed):
     report = analysed()
     folder = report.analysis.source.folder
-    assert report.provenance()[-1].lines == (f"deadzone report {folder.name}",)
+    assert report.provenance()[-1].lines == (f"deadzone report probe/{folder.name}",)
     (folder / "study-name.txt").write_text("elsewhere/my study.yaml")
     report = SweepReport(analyse(load_source(str(folder))))
     assert report.provenance()[-1].lines[0].startswith("deadzone run 'elsewhere/my study.yaml'")

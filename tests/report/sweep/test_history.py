@@ -90,6 +90,15 @@ def test_a_study_that_changed_begins_another_history_and_that_is_said(runs_of):
     assert frame["ratio"].isna().all()
 
 
+def test_what_moved_is_told_in_the_order_of_the_runs(runs_of):
+    runs = runs_of(*[1] * 7, *[1.3] * 6, 1.301)
+    study = runs[-1].folder / "study.yaml"
+    study.write_text(study.read_text().replace("- true", "- x").replace("'true'", "'false'"))
+    keep_verdicts(runs)
+    moved, changed = moves(dz.history("probe"))
+    assert "worse since run run-07" in moved and "The study changed with run run-13" in changed
+
+
 def test_a_title_that_changed_begins_nothing(runs_of):
     runs = runs_of(1, 1)
     study = runs[1].folder / "study.yaml"

@@ -68,16 +68,17 @@ def test_levels_reach_arguments_environment_and_preparation(measure, tmp_path):
     assert sorted(log.read_text().split()) == ["1099511627776", "4k"]
 
 
-def test_the_scratch_folder_is_empty_for_each_trial_and_the_inputs_stay(measure):
+def test_the_scratch_folder_is_empty_for_each_trial_and_the_inputs_stay(measure, tmp_path):
     count = "ls {scratch} | wc -l; cat {inputs}/seed; touch {scratch}/frame"
     trials = measure(
         ["sh", "-c", count + " # {threads}"],
         replicates=3,
         setup=["sh", "-c", "echo 7 > {inputs}/seed"],
+        cleanup=["cp", "{inputs}/seed", str(tmp_path)],
         responses={"found": {"regex": r"\A(\d+)"}, "seed": {"regex": r"(\d+)"}},
     )
     assert trials["found"].tolist() == [0] * 6
-    assert trials["seed"].tolist() == [7] * 6
+    assert trials["seed"].tolist() == [7] * 6 and (tmp_path / "seed").read_text() == "7\n"
 
 
 def test_the_working_folder_is_the_studys_or_one_named_from_there(measure, home):

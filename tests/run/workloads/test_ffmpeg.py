@@ -115,6 +115,11 @@ def test_the_clip_is_what_its_specification_says(ffmpeg, clip):
     assert clip.path.stat().st_size / clip.frames > 500
 
 
+def test_a_frame_more_than_it_has_is_not_expected(ffmpeg):
+    spec = SMALL.model_copy(update={"duration_s": 2.2, "frames_per_second": 25})
+    assert generated_clip(ffmpeg, spec).frames == 55  # 2.2 * 25 is 55.00000000000001
+
+
 def test_it_is_drawn_once_and_its_checksum_kept(ffmpeg, clip):
     drawn = clip.path.stat().st_mtime_ns
     again = generated_clip(ffmpeg, SMALL)

@@ -23,17 +23,19 @@ import pandas as pd
 
 from deadzone.analysis.adaptive.gains import Coverage, gains_of
 from deadzone.analysis.phases.drift import estimate_drift
-from deadzone.analysis.phases.inference import Posterior, infer
+from deadzone.analysis.phases.inference import LAWS, Posterior, infer
 from deadzone.analysis.phases.labels import decode, runs, step_probabilities
 from deadzone.analysis.phases.prepare import prepare
 from deadzone.analysis.phases.result import CurveTrials
 from deadzone.analysis.phases.roles import check_frame, check_roles
 from deadzone.analysis.phases.segmentation import curve_values, joint_interval
 from deadzone.analysis.phases.thresholds import CERTAINTY, PRACTICAL_TOLERANCE, Thresholds
+from deadzone.analysis.trial_columns import numbers
 from deadzone.errors import PhaseError
 from deadzone.language.messages import Message
 from deadzone.study.levels import Level, is_number
 from deadzone.study.reasons import reason
+from deadzone.study.response_cells import with_numbers
 from deadzone.study.scales import KnobScale, level_name, nothing_to_choose, scale_of
 from deadzone.study.until_specs import UntilSpec
 
@@ -226,6 +228,7 @@ def propose(
     check_frame(frame)
     if len(frame):
         check_roles(frame, (knob,), response, goal)
+        frame = with_numbers(frame, response)
     listed = _listed(frame, knob, response, levels)
     rng = np.random.default_rng([seed, len(frame)])
     if begin := _opening(listed, seed):
@@ -243,9 +246,9 @@ def propose(
         return Proposal((), reason("unfitted", problem=str(error)))
     until = until or UntilSpec()
     correction = estimate_drift(sample, CERTAINTY)[1]
-    posterior = infer(
-        sample.axis.forward(sample.levels), sample.value - correction, sample.level, Thresholds()
-    )
+    laws = () if sample.axis.is_interval else LAWS
+    curve = (sample.axis.forward(sample.levels), sample.value - correction, sample.level)
+    posterior = infer(*curve, Thresholds(), laws)
     names = {level: level_name(level) for level in (*frame[knob].tolist(), *levels)}
     places = listed.scale.positions
     written = {places[name]: level for level, name in names.items() if name in places}
@@ -283,7 +286,7 @@ def _listed(
     rows = frame[np.isin(place, positions)] if len(frame) else frame
     bad = rows["status"].ne("ok").to_numpy(bool) if "status" in rows else np.zeros(len(rows), bool)
     column = next((name for name in ("wall_s", response) if name in rows), None)
-    cost = pd.Series(pd.to_numeric(rows[column]).to_numpy() if column else [], dtype=float)
+    cost = pd.Series(numbers(rows, column or "").to_numpy())
     tried = np.bincount(at, minlength=len(positions))
     return _Listed(
         tuple(by_place[position] for position in positions),

@@ -5,7 +5,7 @@ The test of each form of claim.
 | form | test |
 | --- | --- |
 | ratio | Student's t of a difference of means of ln(response) against each bound that the claim has |
-| why | the same of CPU time over wall time; of other mechanisms the test that explains phases (`explaining.mechanisms`) |
+| why | the same of CPU time over wall time; of other mechanisms the test that explains phases (`explaining.mechanisms_between`) |
 | holds | that of the objectives of a load test (`capacity.confidence`); without a setting, at one level of the knob at least |
 | phase | the posterior probability of the label on every step, from the phase model |
 

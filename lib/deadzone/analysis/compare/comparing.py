@@ -95,7 +95,7 @@ def compare_tables(
         head = {"response": response, "goal": goals[response] or "min"}
         *rows, whole = _rows(samples, common, threshold, confidence)
         noise = pooled_noise([side for pair in samples.pairs for side in pair])
-        needed = replicates_needed(math.log1p(threshold), noise, tests, confidence)
+        needed = replicates_needed(math.log1p(threshold), noise, tests, confidence, samples.paired)
         treatments += [{**head, **row, "trials_needed": needed} for row in rows]
         overall.append({**head, **whole})
     paired = all(samples.paired for samples in each.values())
@@ -107,7 +107,8 @@ def compare_tables(
         if goals[name] is None
     ]
     doubts = [*goal_assumed, *of_a, *of_b, *_left_out(known, common, each)]
-    doubts += [*_differing(paired, changed), *_undecided(judged, threshold, confidence)]
+    undecided = _undecided(judged, threshold, confidence, paired)
+    doubts += [*_differing(paired, changed), *undecided]
     return Comparison(
         names=names,
         factors=common,
@@ -215,11 +216,13 @@ def _differing(paired: bool, differences: Mapping[str, tuple[str, str]]) -> list
     return [join(["" if paired else apart, known])] if named or not paired else []
 
 
-def _undecided(treatments: pd.DataFrame, threshold: float, confidence: float) -> list[str]:
+def _undecided(
+    treatments: pd.DataFrame, threshold: float, confidence: float, paired: bool
+) -> list[str]:
     """How many trials would decide, for each response that has undecided treatments; and whether
     intervals are too short."""
     sentences: list[str] = []
-    least = least_trials(len(treatments), confidence)
+    least = least_trials(len(treatments), confidence, paired=paired)
     open_ones = treatments[treatments["verdict"] == UNDECIDED]
     for response, rows in open_ones.groupby("response", sort=False):
         text = (
@@ -256,7 +259,7 @@ def pooled_noise(samples: Sequence[np.ndarray]) -> float:
 
 
 def replicates_needed(
-    change: float, noise: float, comparisons: int, confidence: float
+    change: float, noise: float, comparisons: int, confidence: float, paired: bool = False
 ) -> int | None:
     """Trials a side that show a change of ln(response) with 80 % power.
 
@@ -267,8 +270,7 @@ def replicates_needed(
         return None
     level = (1 - confidence) / comparisons
     by_t = replicates_to_tell(change, max(noise, LEAST_NOISE), confidence=1 - level / 2)
-    return (
-        None
-        if by_t is None
-        else max(least_trials(comparisons, confidence), math.ceil(by_t * math.pi / 3))
-    )
+    if by_t is None:
+        return None
+    least = least_trials(comparisons, confidence, paired=paired)
+    return max(least, math.ceil(by_t * math.pi / 3))

@@ -19,12 +19,19 @@ import numpy as np
 import pandas as pd
 
 from deadzone.analysis.finding import Finding, finding
-from deadzone.analysis.findings.experiment import Experiment, association, centred, numbers, typical
+from deadzone.analysis.findings.experiment import (
+    OWN_COLUMNS,
+    Experiment,
+    association,
+    centred,
+    numbers,
+    typical,
+)
 from deadzone.analysis.findings.work_size import LOADS, OF_EACH, PARALLEL
 from deadzone.analysis.phases.thresholds import PRACTICAL_TOLERANCE
 from deadzone.analysis.trial_columns import below_zero
 from deadzone.store.table import COLUMNS
-from deadzone.study.direction import words_of
+from deadzone.study.direction import kind_of, words_of
 from deadzone.study.levels import is_number
 from deadzone.study.quantity import SECONDS
 from deadzone.study.scales import level_name
@@ -142,8 +149,8 @@ def settings(seen: Experiment) -> list[str]:
 
 
 def _may_be_set(seen: Experiment, name: str) -> bool:
-    is_other = name not in (seen.knob, seen.response, *seen.by, *seen.failures, *COLUMNS)
-    return is_other and not set(words_of(name)) & NO_SETTINGS
+    known = (seen.knob, seen.response, *seen.by, *seen.failures, *COLUMNS, *OWN_COLUMNS)
+    return name not in known and not set(words_of(name)) & NO_SETTINGS
 
 
 def _is_option(seen: Experiment, name: str) -> bool:
@@ -297,7 +304,10 @@ def contradicting_numbers(seen: Experiment) -> Iterator[Finding]:
 def _in_flight(seen: Experiment) -> Iterator[Finding]:
     rows = seen.sound
     words = {column: words_of(column) for column in map(str, rows)}
-    rates = [c for c, named in words.items() if OF_CALLS & set(named) and "offered" not in c]
+    rates = [
+        c for c, named in words.items()
+        if OF_CALLS & set(named) and kind_of(c) == "rate" and "offered" not in c
+    ]  # fmt: skip
     times = [
         c for c, named in words.items()
         if {"latency", "mean"} <= set(named) and named[-1] in UNITS_OF_NAMES

@@ -39,6 +39,9 @@ ROLES = ("setting", "work_size")
 LEAST_A_LEVEL = 3
 """Fewer trials of a level say nothing of what they have in common."""
 
+OWN_COLUMNS = ("level", "place", "number", "order")
+"""Of `Experiment.attempts`, in place of those that a table has by these names."""
+
 
 @dataclass(frozen=True, eq=False)
 class Experiment:

@@ -7,7 +7,7 @@ import pandas as pd
 
 from deadzone.analysis.finding import Finding, Severity, finding
 from deadzone.analysis.findings.experiment import Experiment
-from deadzone.analysis.phases.candidates import gain_score, still_gains
+from deadzone.analysis.phases.candidates import gain_score, level_text, still_gains
 from deadzone.analysis.phases.level_estimates import FEWEST_AGREEING
 from deadzone.analysis.phases.model import PhaseModel
 from deadzone.analysis.phases.outliers import STANDS_OUT
@@ -131,9 +131,10 @@ def one_level_off(seen: Experiment) -> Iterator[Finding]:
     the median distance of the other levels from theirs. 2 % of normal noise lie beyond that. The
     factor is 2.25 for fewer than eight levels, and 3 there for a better level. Levels are set aside
     one after the other, so that one does not hide another. Two neighbours that are off the same way
-    are a phase, several that are better a structure. A first or last level: t test of its median
-    against the fit, with the misfit as its error. Of fewer than three trials it is also a factor of
-    1.5 away, and the noise of a trial is in the error.
+    are a phase, several that are better a structure. Off by 15 % from the curve is a level, too,
+    whose trials agree with each other and none with the curve. A first or last level: t test of its
+    median against the fit, with the misfit as its error. Of fewer than three trials it is also a
+    factor of 1.5 away, and the noise of a trial is in the error.
     """
     if seen.model is None:
         return
@@ -142,7 +143,7 @@ def one_level_off(seen: Experiment) -> Iterator[Finding]:
     for i in np.flatnonzero(table["off"].to_numpy(float)):
         row = table.iloc[i]
         expected = float(row["median"] * np.exp(-down * row["off"]))
-        is_doubted = i == best and row["off"] < 0 and row["n"] == 1
+        is_doubted = i == best and row["off"] < 0 and row["n"] < FEWEST_AGREEING
         how = "worse" if row["off"] > 0 else "better"
         yield _off(seen, row, SOUND_CALLED_OFF, expected, how, "doubts" if is_doubted else "notes")
     for row in (table.iloc[0], table.iloc[-1]):
@@ -154,11 +155,12 @@ def one_level_off(seen: Experiment) -> Iterator[Finding]:
 def _off(
     seen: Experiment, row: pd.Series, p: float, expected: float, how: str, severity: Severity
 ) -> Finding:
+    assert seen.model is not None
     measured = float(row["median"])
     mend = "agree" if row["n"] >= FEWEST_AGREEING else ""
     return seen.found(
         "one_level_off", p, levels=[float(row["level"])], severity=severity, how=how, mend=mend,
-        level=exact(row["level"]), n=int(row["n"]),
+        level=level_text(seen.model, float(row["level"])), n=int(row["n"]),
         value=response(measured, seen.response, TOLD * measured),
         expected=response(expected, seen.response, TOLD * expected),
         times=float(np.exp(abs(np.log(measured / expected)))),

@@ -26,7 +26,7 @@ from deadzone.analysis.findings.experiment import (
     numbers,
 )
 from deadzone.analysis.phases.best_set import replicates_to_tell
-from deadzone.analysis.trial_columns import counted, is_untrusted, marked
+from deadzone.analysis.trial_columns import counted, is_untrusted, last_attempts, marked
 from deadzone.store.table import FOREIGN_PROCESSES, OTHER_WORKLOAD
 from deadzone.study.direction import words_of
 from deadzone.study.response_cells import unit_in, with_numbers
@@ -74,7 +74,7 @@ def timeouts_by_level(seen: Experiment) -> Iterator[Finding]:
 
 
 def _beyond(seen: Experiment, key: str, kinds: tuple[str, ...]) -> Iterator[Finding]:
-    table = seen.attempts.groupby("number", sort=False).tail(1)
+    table = last_attempts(seen.attempts, "level")
     if "status" not in table or not len(table):
         return
     bad = table["status"].isin(kinds).to_numpy()
@@ -154,11 +154,11 @@ def nothing_trusted(seen: Experiment) -> Iterator[Finding]:
     if not is_untrusted(seen.table, seen.knob):
         return
     rows = seen.ended[~marked(seen.ended, "trusted", missing=True)]
-    kept = counted(seen.ended)["level"].nunique()
+    kept = counted(seen.ended)["place"].nunique()
     used, foreign = _disturbers(rows), numbers(rows, "foreign_cpu")
     yield seen.found(
         NOTHING_TRUSTED, True, rows, how="named" if used else "", kept=kept,
-        all=seen.ended["level"].nunique(),
+        all=seen.ended["place"].nunique(),
         who=", ".join(f"{name} {cores:.2f}" for name, cores in used),
         foreign=f"`--foreign-cpu {np.ceil(10 * np.nanmax([0.1, *foreign])) / 10:.1f}`",
     )  # fmt: skip
@@ -203,7 +203,7 @@ def selected_by_trust(seen: Experiment) -> Iterator[Finding]:
     rows = seen.ended
     if "trusted" not in rows:
         return
-    kept = rows["trusted"].fillna(True).to_numpy(bool)
+    kept = marked(rows, "trusted", missing=True).to_numpy()
     value = numbers(rows, seen.response)
     good = np.isfinite(value) & (value > 0)
     effect, p = contrast(np.log(value[good]), kept[good], pd.factorize(rows["level"][good])[0])
@@ -230,7 +230,7 @@ def _beside(seen: Experiment, rows: pd.DataFrame) -> float:
 )
 def noise_too_large(seen: Experiment) -> Iterator[Finding]:
     """Replicates scatter so much that no affordable number of them tells even the best level of the
-    fit from the worst. The power is that of a t test (see `analysis.phases.power`), the noise is
+    fit from the worst. The power is that of a t test (see `analysis.phases.best_set`), the noise is
     the estimate of the fit. If levels differ by no more than chance (`association`), the fit
     bends to the noise, so a difference of 20 % between them is assumed. Where distant levels
     differ by more, the verdict counts the noise itself."""
@@ -302,7 +302,7 @@ def errors_by_level(seen: Experiment) -> Iterator[Finding]:
     rows = seen.ended
     for name in map(str, rows.columns):
         words = words_of(name)
-        whole = next((SHARES[word] for word in words if word in SHARES), None)
+        whole = max((SHARES[word] for word in words if word in SHARES), default=None)
         named = set(FAILED) & set(words) or ("timeout" in words and whole)
         counts = named and not set(NOT_FAILURES) & set(words)
         if name in (seen.knob, seen.response, *seen.by) or not (name in seen.failures or counts):

@@ -94,17 +94,19 @@ def _first_of_level(
     trusted = marked(table, "trusted", missing=True).to_numpy()
     use = good & trusted & ~table["level"].isin(table["level"].iloc[:OPENING]).to_numpy()
     rows = table[use]
+    rows = rows[rows.groupby("level")["level"].transform("size") > 2]  # else none is later
+    own = log[rows.index]
     place = rows.groupby("level").cumcount().to_numpy()
     codes = pd.factorize(rows["level"])[0]
     first = place == 0
     if first.sum() < 3 or len(rows) < 4 * first.sum():
         return
-    later = pd.Series(np.where(place < 2, np.nan, log[use]))
-    apart = log[use] - later.groupby(codes).transform("median").to_numpy()
+    later = pd.Series(np.where(place < 2, np.nan, own))
+    apart = own - later.groupby(codes).transform("median").to_numpy()
     effect = float(np.median(apart[first]))
     second = float((np.sign(effect) * apart[place == 1][:FOLLOWING]).max())
     rest = np.abs(apart[place >= 2])
-    _, p = contrast(log[use], first, codes)
+    _, p = contrast(own, first, codes)
     agree = np.mean(np.sign(effect) * apart[first] > max(np.quantile(rest, 0.9), abs(effect) / 2))
     weight = abs(effect) >= FIRST_APART and second < abs(effect) / 2 and agree >= AGREE
     yield seen.found(

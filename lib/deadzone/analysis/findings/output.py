@@ -256,7 +256,8 @@ def _differ(word: str, other: str) -> bool:
 def _far_apart(rows: pd.DataFrame, values: np.ndarray) -> tuple[pd.DataFrame, float]:
     """The fewer of the rows that are a factor from others of their level, and the factor."""
     for level in rows["level"].unique():
-        log = np.sort(np.log(values[(rows["level"] == level).to_numpy() & (values > 0)]))
+        own = (rows["level"] == level).to_numpy() & (values > 0)
+        log = np.sort(np.log(values[own]))
         if len(log) < 3:
             continue
         cut = int(np.argmax(np.diff(log)))
@@ -264,6 +265,6 @@ def _far_apart(rows: pd.DataFrame, values: np.ndarray) -> tuple[pd.DataFrame, fl
         for factor in FACTORS:
             near = abs(apart - np.log(factor)) < CLOSE
             if near and max(np.ptp(log[: cut + 1]), np.ptp(log[cut + 1 :])) < 1:
-                large = values > np.exp((log[cut] + log[cut + 1]) / 2)
-                return rows[large if large.sum() * 2 <= len(rows) else ~large], factor
+                large = own & (values > np.exp((log[cut] + log[cut + 1]) / 2))
+                return rows[large if large.sum() * 2 <= own.sum() else own & ~large], factor
     return rows.iloc[:0], 1.0

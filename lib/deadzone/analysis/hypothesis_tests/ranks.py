@@ -78,13 +78,17 @@ def smallest_p(n: int, m: int, sides: int = 2) -> float:
     return min(1.0, sides / float(comb(n + m, n))) if n and m else 1.0
 
 
-def least_trials(tests: int, confidence: float, sides: int = 2) -> int:
+def least_trials(tests: int, confidence: float, sides: int = 2, paired: bool = False) -> int:
     """Trials a side below which a rank test can show nothing, however large the change and small
     the noise.
 
-    tests: made together, >= 1. confidence: of the verdicts, in (0, 1).
+    tests: made together, >= 1. confidence: of the verdicts, in (0, 1). paired: of signed ranks.
     """
-    return next(n for n in range(1, 1000) if smallest_p(n, n, sides) * tests <= 1 - confidence)
+
+    def least_p(n: int) -> float:
+        return sides / 2**n if paired else smallest_p(n, n, sides)
+
+    return next(n for n in range(1, 1000) if least_p(n) * tests <= 1 - confidence)
 
 
 def _p_value(pairs: Pairs, paired: bool, factor: float, alternative: Alternative) -> float:

@@ -180,15 +180,19 @@ def parts_of(
         f"wait_{name}": parts[name] / jobs for name in parts if name not in (WORK, FEW, *SLOWED)
     }
     active = computing / jobs + sum(waits.values())
-    table = pd.DataFrame(waits | {f"slow_{reason}": parts[reason] / cpu for reason in SLOWED})
-    table = table.assign(computing=computing / jobs, active=active, offers=offers)
-    logarithms = {
-        "log_loss": np.log(job_s * cores),
-        f"work_{WORK}": np.log(cpu / jobs),
-        f"ln_{FEW}": np.log1p(parts[FEW] / jobs / active),
-        f"ln_{OUTSIDE}": lies_outside,
-    }
-    return table.assign(**logarithms)
+    return pd.DataFrame(
+        {
+            **waits,
+            **{f"slow_{reason}": parts[reason] / cpu for reason in SLOWED},
+            "computing": computing / jobs,
+            "active": active,
+            "offers": offers,
+            "log_loss": np.log(job_s * cores),
+            f"work_{WORK}": np.log(cpu / jobs),
+            f"ln_{FEW}": np.log1p(parts[FEW] / jobs / active),
+            f"ln_{OUTSIDE}": lies_outside,
+        }
+    )
 
 
 def _of_requests(at: pd.DataFrame, response: str) -> pd.DataFrame:

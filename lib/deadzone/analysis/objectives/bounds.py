@@ -24,6 +24,7 @@ import pandas as pd
 from scipy.special import betainc, betaincinv, hyp1f1
 
 from deadzone.analysis.objectives.estimates import Estimate
+from deadzone.analysis.trial_columns import numbers
 from deadzone.errors import PhaseError, did_you_mean
 from deadzone.study.objective_specs import DERIVED, ObjectiveSpec
 
@@ -91,9 +92,9 @@ def column_values(trials: pd.DataFrame, column: str) -> np.ndarray:
     Raises PhaseError if the trials have no such column.
     """
     if column in trials:
-        return trials[column].to_numpy(float)
+        return numbers(trials, column).to_numpy()
     if column in DERIVED and set(DERIVED[column]) <= set(trials):
-        part, whole = (trials[name].to_numpy(float) for name in DERIVED[column])
+        part, whole = (numbers(trials, name).to_numpy() for name in DERIVED[column])
         with np.errstate(invalid="ignore", divide="ignore"):
             return np.asarray(part / (part + whole if column == ERRORS else whole))
     known = [str(name) for name in trials.columns]

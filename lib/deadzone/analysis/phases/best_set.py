@@ -23,6 +23,7 @@ import numpy as np
 
 from deadzone.analysis.hypothesis_tests.holm import CONFIDENCE
 from deadzone.errors import PhaseError
+from deadzone.study.levels import is_number
 
 DRAWS = 4000
 """Simulated estimates for a critical value: its own error is then about 1 %, below that of any
@@ -73,7 +74,7 @@ def best_set(
 
     Raises PhaseError for a confidence that is no probability.
     """
-    if not 0 < confidence < 1:
+    if not (is_number(confidence) and 0 < confidence < 1):
         raise PhaseError(
             f"confidence is {confidence!r}; give a probability between 0 and 1, for example 0.95."
         )

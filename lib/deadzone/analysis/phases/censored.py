@@ -54,7 +54,7 @@ def completed(trials: pd.DataFrame, factors: list[str], response: str) -> pd.Dat
     from scipy.special import log_ndtr, ndtri_exp
 
     bound = is_bound(trials, response).to_numpy()
-    if not bound.any():
+    if not bound.any() or (trials[response] <= 0).any():
         return trials
     log = np.log(trials[response].to_numpy(float))
     cell = trials.groupby(factors, sort=False, dropna=False).ngroup().to_numpy()

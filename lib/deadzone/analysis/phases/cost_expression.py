@@ -70,8 +70,11 @@ def parse_cost(text: str) -> Callable[[Mapping[str, np.ndarray]], np.ndarray]:
         with np.errstate(all="ignore"):
             return np.broadcast_to(compute(tree, columns), shape).astype(float)
 
-    with np.errstate(all="ignore"):
-        compute(tree, dict.fromkeys(names, 1.0))
+    try:
+        with np.errstate(all="ignore"):
+            compute(tree, dict.fromkeys(names, 1.0))
+    except (RecursionError, OverflowError) as error:
+        raise PhaseError(f"The cost {text!r} cannot be read as arithmetic: {error}.") from error
     if not names:
         raise PhaseError(
             f"The cost {text!r} names no column; write for example 'cpu_limit * wall_s'."

@@ -16,8 +16,10 @@ from deadzone.analysis.phases.labels import by_sum, decode, runs, step_probabili
 from deadzone.analysis.phases.level_estimates import level_means, level_medians
 from deadzone.analysis.phases.model import PhaseModel
 from deadzone.analysis.phases.naming import doubts
+from deadzone.analysis.phases.noise import SCALES
 from deadzone.analysis.phases.outliers import (
     OUTLIER_PROBABILITY,
+    STANDS_OUT,
     confirmed,
     off_levels,
     reason,
@@ -39,7 +41,7 @@ from deadzone.analysis.phases.segmentation import (
 )
 from deadzone.analysis.phases.thresholds import CERTAINTY, LABELS, Thresholds
 from deadzone.errors import PhaseError
-from deadzone.study.levels import Level
+from deadzone.study.levels import Level, is_number
 from deadzone.study.scales import KnobScale, Place
 
 SHRINKAGE = 4.0
@@ -56,7 +58,7 @@ class PhasePosterior:
     """A posterior with the decisions taken from it.
 
     probability: shape (steps, 5). labels: shape (steps,), the decoded sequence. spoiled: shape
-    (trials,), probability. off: shape (n,), as of `off_levels`. correction: shape (trials,), drift
+    (trials,), probability. off: shape (n,), as of `_of_levels`. correction: shape (trials,), drift
     subtracted from each value."""
 
     sample: CurveTrials
@@ -149,13 +151,20 @@ def _of_levels(
     (n,); see `off_levels`. chance: shape (trials,), that a trial is spoiled, by the curve alone."""
     common, n = posterior.noise, len(posterior.x)
     spoilt = within_levels(chance, value, level, common)
+    agree = np.unique(level[(chance > OUTLIER_PROBABILITY) & (spoilt == 0)])
     spoilt[scattering(spoilt > OUTLIER_PROBABILITY, value, level, common)] = 0.0
     _, count, variance = level_means(level, value, 1 - spoilt, n)
     own = (count - 1) * variance
     error = np.sqrt((SHRINKAGE * common**2 + own) / (SHRINKAGE + count - 1) / count)
-    return spoilt, off_levels(
-        posterior.x, level_medians(level, value, 1 - spoilt), np.nan_to_num(error)
-    )
+    median = level_medians(level, value, 1 - spoilt)
+    off = off_levels(posterior.x, median, np.nan_to_num(error))
+    # Those that the curve passes by are off; a loud one is only noisy, an end has its own test.
+    loud = np.sqrt(np.nan_to_num(variance)) > SCALES[-1] * common
+    for m in agree[(off[agree] == 0) & ~loud[agree] & (agree > 0) & (agree < n - 1)]:
+        curve, weight = curve_values(posterior.pieces, posterior.x, m)
+        by = median[m] - weighted_quantiles(curve, weight, (0.5,))[0]
+        off[m] = by if abs(by) > STANDS_OUT else 0.0
+    return spoilt, off
 
 
 def level_table(reading: PhasePosterior) -> pd.DataFrame:
@@ -267,7 +276,7 @@ def fit_curve(
     correct_drift: bool = True,
 ) -> PhaseModel:
     """The phases of the trials of one curve; see `fit_phases`."""
-    if not 0.5 <= certainty < 1:
+    if not (is_number(certainty) and 0.5 <= certainty < 1):
         raise PhaseError(
             f"certainty is {certainty!r}; it is a coverage such as 0.90, from 0.5 to below 1."
         )

@@ -40,8 +40,7 @@ FEWEST_LEVELS = 3
 """Fewer levels than this do not say by how much levels differ in their noise."""
 
 FEWEST_AGREEING = 3
-"""So many trials of a level that agree are its value, whatever the curve says; fewer may all be
-spoiled."""
+"""So many trials of a level that agree are its value, whatever the curve and others of it say."""
 
 STANDARD_ERRORS = 2.0
 """What differs by no more than so many standard errors may be equal."""

@@ -129,7 +129,8 @@ class PhaseModels(dict[Any, PhaseModel]):
 
     def _stacked(self, table: str) -> pd.DataFrame:
         parts = {value: getattr(model, table) for value, model in self.models.items()}
-        return pd.concat(parts, names=[*self.by]).reset_index([*self.by]).reset_index(drop=True)
+        stacked = pd.concat(parts, names=[*self.by])
+        return stacked.reset_index([*self.by], allow_duplicates=True).reset_index(drop=True)
 
     @with_options_of(recommend_from, "findings")
     def recommend(self, **options: Any) -> Recommendation:

@@ -139,13 +139,18 @@ def rough_scale(trials: Replicates) -> float:
         for values in levels
         if len(values) > 1
     ]
-    if not deviations:
-        return QUIETEST
     sizes = np.sort(np.concatenate(deviations))
     scale = float(np.median(sizes)) / 0.6745
     if scale < QUIETEST:  # most replicates are equal, as with a clock of whole seconds
         scale = float(np.sqrt(np.mean(sizes[: int(len(sizes) * TIES_KEPT)] ** 2)))
     return max(scale, QUIETEST)
+
+
+def from_line(x: np.ndarray, value: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Distance of each inner level from the line between its neighbours, and where between them it
+    lies, 0 to 1; each of shape (n - 2,)."""
+    share = (x[1:-1] - x[:-2]) / (x[2:] - x[:-2])
+    return value[1:-1] - (1 - share) * value[:-2] - share * value[2:], share
 
 
 def roughness(x: np.ndarray, value: np.ndarray) -> float:
@@ -154,8 +159,7 @@ def roughness(x: np.ndarray, value: np.ndarray) -> float:
     x: shape (n,), ln(level); value: shape (n,), ln(response). Joints count as noise here, so it is
     a first guess only (the difference-based estimate of Gasser, Sroka and Jennen-Steinmetz 1986).
     """
-    share = (x[1:-1] - x[:-2]) / (x[2:] - x[:-2])
-    off = value[1:-1] - (1 - share) * value[:-2] - share * value[2:]
+    off, share = from_line(x, value)
     return float(np.median(np.abs(off) / np.sqrt(1 + (1 - share) ** 2 + share**2))) / 0.6745
 
 
@@ -322,8 +326,7 @@ def _rivals(
     """
     n = len(x)
     centre, fine, reach = mean.copy(), 1.0 * spread, 4.0 * spread
-    share = (x[1:-1] - x[:-2]) / (x[2:] - x[:-2])
-    centre[1:-1] = mean[:-2] + share * (mean[2:] - mean[:-2])
+    centre[1:-1] -= from_line(x, mean)[0]
     for end, near in (
         (0, np.arange(1, n)[:PREDICTING]),
         (n - 1, np.arange(n - 2, -1, -1)[:PREDICTING]),

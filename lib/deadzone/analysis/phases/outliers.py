@@ -35,7 +35,7 @@ POINTS = 25
 trials."""
 
 AGREES = 3.0
-"""Trials of a level within so many standard deviations of its median agree."""
+"""Trials of a level within so many standard deviations of its median agree, two of their middle."""
 
 LEAST_TOLD = 2.0
 """A distance of fewer times the noise says nothing of why a trial is flagged."""
@@ -81,16 +81,17 @@ def within_levels(
 
     probability: as of `spoiled`. value: ln(response), level: position of each; shape (trials,).
     scale: noise of a trial [ln]. Where FEWEST_AGREEING trials or more of a level agree and all of
-    them are flagged, the level is off, and the others are spoiled."""
+    them are flagged, the level is off, and the others are spoiled. Two are enough where no other of
+    the level is sound; they agree by the noise of all trials, as they know none of their own."""
     out = probability.copy()
     for m in np.unique(level[probability > OUTLIER_PROBABILITY]):
         here = np.flatnonzero(level == m)
         deviation = np.abs(value[here] - np.median(value[here]))
-        agrees = deviation <= AGREES * max(scale, float(np.median(deviation)) / 0.6745)
-        if (
-            agrees.sum() >= FEWEST_AGREEING
-            and (probability[here[agrees]] > OUTLIER_PROBABILITY).all()
-        ):
+        own = float(np.median(deviation)) / 0.6745 if len(here) >= FEWEST_AGREEING else 0.0
+        agrees = deviation <= AGREES * max(scale, own)
+        bad = probability[here] > OUTLIER_PROBABILITY
+        fewest = 2 if bad.all() else FEWEST_AGREEING
+        if agrees.sum() >= fewest and bad[agrees].all():
             out[here] = np.where(agrees, 0.0, 1.0)
     return out
 
@@ -208,7 +209,9 @@ def off_levels(x: np.ndarray, value: np.ndarray, error: np.ndarray) -> np.ndarra
         without = {i: np.delete(left, i + 1) for i in np.flatnonzero(np.abs(stands) > STANDS_OUT)}
         if not without:
             break
-        distances = {i: np.abs(_distances(x[rest], value[rest])) for i, rest in without.items()}
+        distances = {
+            i: np.abs(noise.from_line(x[rest], value[rest])[0]) for i, rest in without.items()
+        }
         i = min(distances, key=lambda level: float(distances[level].sum()))
         rough, is_noise = float(np.median(distances[i])), len(left) > MANY - 1
         if beyond[i] > BEYOND_SHAPE:
@@ -231,12 +234,6 @@ def _alone(off: np.ndarray) -> np.ndarray:
     return off if (off != 0).sum() <= max(1, MOST_SHARE * len(off)) else np.zeros(len(off))
 
 
-def _distances(x: np.ndarray, value: np.ndarray) -> np.ndarray:
-    """Distance of each inner level from the line between its neighbours, shape (n - 2,)."""
-    share = (x[1:-1] - x[:-2]) / (x[2:] - x[:-2])
-    return value[1:-1] - (1 - share) * value[:-2] - share * value[2:]
-
-
 def _standing(
     x: np.ndarray, value: np.ndarray, error: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -251,7 +248,7 @@ def _standing(
     is_out = (before * after > 0) & (np.minimum(np.abs(before), np.abs(after)) > room)
     side = np.sign(before)
     out = np.where(is_out, side * np.minimum(np.abs(before), np.abs(after)), 0.0)
-    off = _distances(x, value)
+    off, _share = noise.from_line(x, value)
     slope = step / np.diff(x)
     from_left = np.append(np.nan, before[1:] - slope[:-2] * np.diff(x)[1:-1])
     from_right = np.append(after[:-1] + slope[2:] * np.diff(x)[1:-1], np.nan)

@@ -290,7 +290,7 @@ def _draw_levels(
     taken: list[tuple[int, int]] = []
     for level in dict.fromkeys(wanted):
         text = apart.get(level) or level_text(model, level)
-        start = min(x_of(level) - width_of(text) // 2, canvas.width - width_of(text))
+        start = max(min(x_of(level) - width_of(text) // 2, canvas.width - width_of(text)), 0)
         if all(start > stop or start + width_of(text) < begin for begin, stop in taken):
             taken.append((start, start + width_of(text)))
             canvas.write(start, row, text)

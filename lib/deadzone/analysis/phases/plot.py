@@ -151,7 +151,7 @@ def _draw(
     _draw_fit(model, ax, label or _("fitted curve"))
     _draw_trials(model, ax)
     _draw_apart(ax, shown)
-    _mark_advice(ax, advice, shown)
+    _mark_advice(model, ax, advice, shown)
     _name_axes(model, ax, advice.unit)
     return {shown.where[row["setting"]]: str(row["setting"]) for row in shown.apart}
 
@@ -254,7 +254,7 @@ def _draw_apart(ax: Axes, shown: Drawing) -> None:
         )
 
 
-def _mark_advice(ax: Axes, advice: Recommendation, shown: Drawing) -> None:
+def _mark_advice(model: PhaseResult, ax: Axes, advice: Recommendation, shown: Drawing) -> None:
     """A line and a triangle at the setting, and the tied settings as a strip on the axis."""
     if len(shown.tied) > 1:
         ax.scatter(
@@ -275,7 +275,9 @@ def _mark_advice(ax: Axes, advice: Recommendation, shown: Drawing) -> None:
             ),
         )
     if (x := shown.setting) is not None:
-        y = float(advice.chosen["estimate"])
+        is_cost = advice.quantity != model.response
+        fitted = model.levels.set_index("level")["fitted"]
+        y = float(fitted[x] if is_cost else advice.chosen["estimate"])
         ax.axvline(x, color=style.RECOMMENDED_COLOUR, linewidth=1.2, linestyle="--", zorder=2)
         ax.scatter(
             [x],

@@ -178,7 +178,7 @@ def measured_trials(
                 "drawn evenly from the whole table: its limit is {most:count}.",
                 trials=len(table),
                 n=len(fewer),
-                most=MOST_TRIALS,
+                most=max(MOST_TRIALS, len(fewer)),
             )
         )
     return completed(fewer, list(factors), response), notes

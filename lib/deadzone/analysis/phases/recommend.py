@@ -42,7 +42,7 @@ from deadzone.analysis.phases.candidates import Candidates, candidates_of, only,
 from deadzone.analysis.phases.result import PhaseResult
 from deadzone.analysis.phases.thresholds import PRACTICAL_TOLERANCE
 from deadzone.analysis.response_scale import RATIO
-from deadzone.errors import PhaseError
+from deadzone.errors import PhaseError, check_type
 from deadzone.language.messages import Message
 from deadzone.study.levels import is_number
 
@@ -389,6 +389,7 @@ def checked_targets(targets: Mapping[str, float], goal: str) -> dict[str, float]
     """The targets with their bounds as numbers: from statistics (`mean`, `median`, `p90` ...,
     `max`, `min`) to bounds in the unit of the response, upper ones where the goal is "min", lower
     ones where it is "max". Raises PhaseError with the reason if one is unusable."""
+    check_type(PhaseError, targets, Mapping, "A dict of targets by statistic")
     if not targets:
         raise PhaseError("slo is empty; give at least one target, for example slo={'mean': 40}.")
     for name, bound in targets.items():

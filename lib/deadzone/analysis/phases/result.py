@@ -146,7 +146,8 @@ class PhaseResult:
     levels: one row a level: level, label ("none" for no limit), n, n_used, mean, median, low, high
         (interval of the mean of the unspoiled trials), spread (robust standard deviation of
         ln(response)), off (ln of how many times worse a level that is off as a whole is than the
-        line between its neighbours, below 0 for a better one, 0 for others; see `off_levels`),
+        line between its neighbours, or the curve where its trials agree and that passes them by,
+        below 0 for a better one, 0 for others),
         fitted, fitted_low, fitted_high; in units of the response where not said otherwise.
     trials: one row an analysed trial, in the frame's order: row (position in the frame), trial,
         block (None without one), level, response, weight (0 ... 1), corrected (response without

@@ -10,6 +10,7 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from deadzone.errors import PhaseError, check_known, check_type
+from deadzone.study.levels import is_number
 
 LABELS: tuple[str, ...] = ("linear", "dead_zone", "breakthrough", "plateau", "reversal")
 """In the order of every array and every `p_<label>` column."""
@@ -58,7 +59,8 @@ class Thresholds:
         return cls(**named)
 
     def __post_init__(self) -> None:
-        if not self.reversal < 0.0 < self.linear < self.breakthrough:
+        are_numbers = all(map(is_number, vars(self).values()))
+        if not (are_numbers and self.reversal < 0.0 < self.linear < self.breakthrough):
             raise PhaseError(
                 "Thresholds must keep the order reversal < 0 < linear < breakthrough; these are "
                 f"reversal={self.reversal}, linear={self.linear}, breakthrough={self.breakthrough}."

@@ -78,7 +78,7 @@ def table_of(frame: pd.DataFrame) -> Table:
     pandas: Any = import_module("pandas.io.formats.format")
     n = len(frame)
     most, least = (pd.get_option(f"display.{end}_rows") for end in ("max", "min"))
-    half = least // 2 if n > most else n
+    half = max(min(least or most, most) // 2, 1) if most and n > most else n
     kept = frame if half == n else pd.concat([frame.head(half), frame.tail(half)])
     heads, columns = _heads(frame), [kept.iloc[:, i] for i in range(frame.shape[1])]
     if len(heads) > len(columns):

@@ -31,7 +31,7 @@ from deadzone.errors import DeadzoneError, ReportError, SaidAs, StoreError, chec
 from deadzone.language.formats import date
 from deadzone.language.messages import LANGUAGES, _, ngettext, speaking
 from deadzone.language.rendering import rendered
-from deadzone.report.document.document import Document, document_of, page, read_notebook
+from deadzone.report.document.document import FILES, Document, document_of, page, read_notebook
 from deadzone.report.document.execution import (
     execute,
     machine_folders,
@@ -44,9 +44,6 @@ from deadzone.report.document.pdf import pdf
 from deadzone.store.run import RunFolder
 
 PDF, NOTEBOOK, TRIALS = "report.pdf", "report.ipynb", "trials.parquet"
-FILES = (PDF, NOTEBOOK, TRIALS)
-"""What a page links to beside itself."""
-
 
 PAGE, ENTRY, THUMBNAIL = "index.html", "report.json", "thumbnail.svg"
 STYLES = ("report.css", "index.css")
@@ -257,9 +254,8 @@ def entries(reports: Path) -> list[Entry]:
     Raises ReportError if a report's own entry cannot be read.
     """
     all_entries = [read_entry(path.parent) for path in sorted(reports.glob(f"*/*/{ENTRY}"))]
-    return sorted(
-        all_entries, key=lambda entry: (entry.study, [-ord(c) for c in entry.date], entry.run_id)
-    )
+    all_entries.sort(key=lambda entry: (entry.date, entry.run_id), reverse=True)
+    return sorted(all_entries, key=lambda entry: entry.study)
 
 
 def read_entry(folder: Path) -> Entry:
@@ -332,6 +328,7 @@ def index_page(all_entries: Sequence[Entry], reports: Path, lang: str) -> str:
         "measured": lambda entry: (
             _("Measured {date}", date=date(entry.date, lang)) if entry.date else ""
         ),
+        "has_pdf": lambda entry: (reports / entry.study / entry.run_id / PDF).is_file(),
         "on_host": lambda entry: _("on {host}", host=entry.host) if entry.host else "",
         "older_reports": lambda older: ngettext(
             "{n} older report", "{n} older reports", n=len(older)

@@ -153,7 +153,7 @@ def analyse(
     """
     seen, accept = source, source.study.accept if source.study else {}
     if source.is_search:
-        return _searched(source, accept, {"anyway": anyway, **options})
+        return _searched(source, accept, {"anyway": anyway, "given": given, **options})
     if barred := barred_levels(seen):
         # what the findings say of these levels is said once
         told = FAILED, listing([*map(level_name, barred)])

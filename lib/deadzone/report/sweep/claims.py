@@ -6,10 +6,11 @@ from datetime import UTC, datetime
 
 from deadzone.analysis.claims.judging import VERDICT_NAMES, ClaimVerdict, judge
 from deadzone.analysis.claims.measured import Measured
+from deadzone.analysis.hypothesis_tests.holm import CONFIDENCE
 from deadzone.errors import DeadzoneError, StudyError
-from deadzone.language.messages import N_, _
+from deadzone.language.messages import N_
 from deadzone.language.tabling import Layout
-from deadzone.report.document.display import Block, Table, section
+from deadzone.report.document.display import Table
 from deadzone.report.sweep.analysis import Analysis
 from deadzone.report.sweep.regression_check import previous_run
 from deadzone.report.sweep.source import load_source
@@ -40,13 +41,16 @@ CLAIMS_TABLE = Layout(
 
 
 def judge_run(
-    source: Source, analysis: Analysis | None = None, further: Sequence[object] = ()
+    source: Source,
+    analysis: Analysis | None = None,
+    further: Sequence[object] = (),
+    confidence: float = CONFIDENCE,
 ) -> tuple[ClaimVerdict, ...]:
     """The verdict on every claim of a run, those that were added later included.
 
     analysis: of the source, so that no curve is fitted a second time. further: claims, as
     sentences, YAML or mappings, that are judged with them and not stored. A table that is no run
-    has no other claims.
+    has no other claims. confidence: that none of the verdicts is wrong.
 
     Raises StudyError for a claim that the run cannot test.
     """
@@ -65,7 +69,7 @@ def judge_run(
     models = analysis.answer.models if analysis and analysis.answer else {}
     known = [(dict(zip(source.by, place, strict=True)), model) for place, model in models.items()]
     measured = Measured(source.analysed, source.response, source.goal, source.knob, levels, known)
-    return judge([claim for claim, _ in made], measured, added=[added for _, added in made])
+    return judge([claim for claim, _ in made], measured, confidence, [added for _, added in made])
 
 
 def contradicted(
@@ -109,12 +113,3 @@ def claims_table(judged: Sequence[ClaimVerdict]) -> Table:
     counts = {name: sum(verdict.verdict == name for verdict in judged) for name in VERDICT_NAMES}
     rows = [{"one": verdict} for verdict in judged]
     return Table.of(CLAIMS_TABLE, rows, "claims", n=len(judged), **counts)
-
-
-def claims_section(
-    source: Source, analysis: Analysis | None = None, further: Sequence[object] = ()
-) -> list[Block]:
-    """The claims of a run with their verdicts; nothing where it has none. further: see
-    `judge_run`."""
-    judged = judge_run(source, analysis, further)
-    return [section(_("What was claimed"), "heading"), claims_table(judged)] if judged else []

@@ -108,11 +108,13 @@ def trials_figure(source: Source, scale: KnobScale) -> Figure:
     """Every trial over the levels of the knob, hollow where it cannot be trusted, without phases
     and without a setting."""
     levels = [*sorted(scale.positions, key=scale.positions.__getitem__), *scale.apart]
-    x, y = source.analysed[source.knob].map(level_name), source.analysed[source.response]
+    place = {level: at for at, level in enumerate(levels)}
+    x = source.analysed[source.knob].map(level_name).map(place)
+    y = source.analysed[source.response]
     trusted = marked(source.analysed, "trusted", missing=True)
     faces = np.where(trusted, TRIAL_COLOUR, "none")
     with new_figure(CURVE_HEIGHT_IN) as (drawing, ax):
-        ax.scatter(x.map(levels.index), y, 16, faces, edgecolors=MUTED, zorder=4)
+        ax.scatter(x, y, 16, faces, edgecolors=MUTED, zorder=4)
         ax.set(xlabel=axis_label(source.knob), ylabel=axis_label(source.response), ymargin=0.1)
         plain_values(ax)
         label_levels(ax, dict(enumerate(levels)), [0, len(levels) - 1])

@@ -156,7 +156,7 @@ def history(study: str = "") -> pd.DataFrame:
         raise UnknownRunError(
             f"There is no run in {places.runs_folder()} yet; `deadzone run STUDY` makes one."
         )
-    study = study or max(runs, key=lambda run: run.run_id).folder.parent.name
+    study = study or runs[-1].folder.parent.name
     if study not in names:
         hint = did_you_mean(study, sorted(names))
         raise UnknownRunError(
@@ -229,10 +229,14 @@ def moves(frame: pd.DataFrame) -> list[Message]:
     setting, and of the study."""
     begun = frame.drop_duplicates("run").query("study_changed != ''").to_dict("records")
     said = [
-        _(
-            "The study changed with run {run} of {date} ({keys}), so a new history begins there.",
-            keys=start["study_changed"],
-            **_of(start),
+        (
+            start["run"],
+            _(
+                "The study changed with run {run} of {date} ({keys}), so a new history begins "
+                "there.",
+                keys=start["study_changed"],
+                **_of(start),
+            ),
         )
         for start in begun
     ]
@@ -256,8 +260,10 @@ def moves(frame: pd.DataFrame) -> list[Message]:
         new = _("New then: {what}.", what=row["changed"]) if row["changed"] else ""
         sentence = join([sentence, new])
         name = row["slice"]
-        said.append(_("{slice}: {said}", slice=name, said=sentence) if name else sentence)
-    return said
+        told = _("{slice}: {said}", slice=name, said=sentence) if name else sentence
+        said.append((row["run"], told))
+    runs = [*frame["run"].unique()]
+    return [told for _run, told in sorted(said, key=lambda one: runs.index(one[0]))]
 
 
 def last_move(run: RunFolder, analysis: Analysis | None = None) -> str:

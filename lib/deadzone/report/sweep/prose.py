@@ -1,5 +1,6 @@
 """The sentences of a report, made from the numbers, each with what it rests on."""
 
+import shlex
 from dataclasses import replace
 
 from deadzone.analysis.mechanisms.explaining import limits, no_cause, sentences
@@ -13,6 +14,7 @@ from deadzone.report.document.display import Claim, CommandBlock, Evidence, Pros
 from deadzone.report.sweep.analysis import Analysis, Slice
 from deadzone.report.sweep.trials import Source
 from deadzone.store.command_lines import command_line
+from deadzone.store.reference import reference_run
 from deadzone.store.run import RunFolder
 
 RAW = Evidence("trials.parquet")
@@ -145,12 +147,12 @@ def notes(analysis: Analysis) -> Prose | None:
 def reproduce(source: Source) -> CommandBlock:
     """The commands that make the run, and this report of it, again."""
     if source.study is None:
-        sliced = "".join(f" --by {name}" for name in source.by)
-        lines = [
-            f"deadzone fit TABLE --knob {source.knob} --response {source.response} --goal "
-            f"{source.goal}{sliced}"
-        ]
+        by = [word for name in source.by for word in ("--by", name)]
+        roles = ("--knob", source.knob, "--response", source.response, "--goal", source.goal)
+        lines = [shlex.join(("deadzone", "fit", "TABLE", *roles, *by))]
     else:
         line = command_line(RunFolder(source.folder)) if source.folder else ""
-        lines = [*filter(None, [line]), f"deadzone report {source.run_id}"]
+        is_bundled = source.folder == reference_run(source.study.study)
+        run_id = "reference" if is_bundled else source.run_id
+        lines = [*filter(None, [line]), f"deadzone report {source.study.study}/{run_id}"]
     return CommandBlock(tuple(lines), id=REPRODUCE)

@@ -3,6 +3,7 @@ command."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 from typing import Any
 
 import pandas as pd
@@ -65,9 +66,12 @@ def since_previous(run: RunFolder, parameters: Mapping[str, Any]) -> RegressionC
     notebook recommends no setting. parameters: of the notebook."""
     if run.study().analysis_notebook not in (PHASES, SEARCH):
         return None
-    asked = ("knob", "response", "goal", "by")
+    asked = ("knob", "response", "goal")
     given: dict[str, Any] = {name: str(parameters[name]) for name in asked if name in parameters}
-    return regression_check(analyse(load_source(str(run.folder), **given)))
+    given |= {"by": parameters["by"]} if "by" in parameters else {}
+    wishes = {name: parameters[name] for name in ("tolerance", "price") if name in parameters}
+    wishes |= {name: parameters[name] for name in ("within", "cost") if parameters.get(name)}
+    return regression_check(analyse(load_source(str(run.folder), **given), **wishes))
 
 
 def _compared(now: Analysis, advice: Recommendation, earlier: RunFolder) -> tuple[bool, str]:
@@ -117,7 +121,8 @@ def previous_run(run: RunFolder) -> RunFolder | None:
     if run.folder.parent.name != run.study().study:
         return None
     siblings = list_runs(run.folder.parent.parent, run.folder.parent.name)
-    earlier = [one for one in siblings if one.run_id < run.run_id and one.journal_file.exists()]
+    before = takewhile(lambda one: one.run_id != run.run_id, siblings)
+    earlier = [one for one in before if one.journal_file.exists()]
     return earlier[-1] if earlier else None
 
 

@@ -16,7 +16,7 @@ from deadzone.language.tabling import Layout
 from deadzone.report.document.display import Block, Claim, Prose, Table, Title, Verdict, section
 from deadzone.report.sweep import figures, prose, tables
 from deadzone.report.sweep.analysis import Analysis, all_there_is
-from deadzone.report.sweep.claims import claims_section
+from deadzone.report.sweep.claims import claims_table, judge_run
 from deadzone.report.sweep.recommended import applied
 from deadzone.report.sweep.regression_check import regression_check
 from deadzone.report.sweep.trials import Source
@@ -67,7 +67,9 @@ class SweepReport:
     def claims(self, further: Sequence[object] = ()) -> list[Block]:
         """The claims of the run with their verdicts. further: claims that are judged with them, as
         on the command line, or as mappings."""
-        return claims_section(self.analysis.source, self.analysis, further)
+        judged = judge_run(self.analysis.source, self.analysis, further)
+        heading = section(_("What was claimed"), "heading")
+        return [heading, claims_table(judged)] if judged else []
 
     def regression_check(self) -> list[Block]:
         """What moved since the previous run of the study; nothing for its first run, and for a

@@ -35,8 +35,8 @@ LEFT_OUT_TABLE = Layout(
 )
 
 UNTRUSTED = N_(
-    "{n} attempt was disturbed; it is kept, and analysed only if there is no other.",
-    "{n:count} attempts were disturbed; they are kept, and analysed only if there are no others.",
+    "{n} attempt was disturbed; it is kept, and analysed with --anyway alone.",
+    "{n:count} attempts were disturbed; they are kept, and analysed with --anyway alone.",
 )
 FAILED = N_(
     "{n} of {all:count} trials failed; it is kept, and left out of the fit.",
@@ -83,7 +83,8 @@ def left_out(source: Source) -> list[Table]:
             continue
         said = rows[reason].fillna("") if reason in rows else ""
         named = {"level": rows[source.knob], "status": rows.get("status", ""), "reason": said}
-        alike = rows.assign(**named).astype(dict.fromkeys((*named, "trial"), str))
+        numbered = {**named, "trial": rows.get("trial", rows.index + 1)}
+        alike = pd.DataFrame(numbered, index=rows.index).astype(str)
         grouped = alike.groupby([*named], sort=False)["trial"]
         shown = grouped.agg(count="size", numbers=lambda trials: listing([*trials])).reset_index()
         told = say(text, n=len(rows), all=len(source.trials))

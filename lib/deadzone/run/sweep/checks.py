@@ -114,8 +114,10 @@ def _check_service_placeholders(service: ServiceSpec, factors: Sequence[str]) ->
         factor = service.read_back.factor
         sentence = f"service.read_back.factor is {factor!r}, which is no factor"
         check_known(StudyError, sentence, factor, factors)
-    unmeasured = (*(service.restore or ()), *(service.ready.argv or ()))
-    check_placeholders(unmeasured, (PYTHON, PORT, HOST, *reached))
+    before_start = (PYTHON, *(reached or (INPUTS,)))
+    check_placeholders(service.ready.argv or (), (PYTHON, PORT, HOST, *reached))
+    check_placeholders(service.restore or (), before_start)
+    check_placeholders(service.hook or (), (*factors, *before_start))
     check_once("service.setup", service.setup or (), factors, (INPUTS, PYTHON))
     if service.argv and service.port is None and PORT not in placed(service.templates()):
         raise StudyError(

@@ -53,7 +53,6 @@ class Measuring:
 
     def __enter__(self) -> Self:
         with ExitStack() as stack:
-            stack.callback(self._finish)
             self._open(stack)
             self._stack = stack.pop_all()
         return self
@@ -61,6 +60,7 @@ class Measuring:
     def _open(self, stack: ExitStack) -> None:
         """Open what trials need; the stack closes it."""
         stack.enter_context(self.target)
+        stack.callback(self._finish)  # what it cleans up lies in the target
         stack.enter_context(self.coresident_processes)
 
     def __exit__(self, *raised: Any) -> None:

@@ -136,7 +136,9 @@ def progress_on(stream: TextIO | None = None) -> Progress:
 def shown_on(stream: TextIO) -> str:
     """The terminal of a stream, where it can draw a bar; else `lines`."""
     can_draw = stream.isatty() and os.environ.get("TERM") != "dumb"
-    return os.ttyname(stream.fileno()) if can_draw else LINES
+    with contextlib.suppress(OSError):  # the terminal is of another container
+        return os.ttyname(stream.fileno()) if can_draw else LINES
+    return LINES
 
 
 def in_notebook() -> bool:

@@ -136,7 +136,7 @@ def run_sweep(
                 error.args, kept = (*error.args, kept), ""
             progress.close(kept)
             raise
-        counted = _counted(run, _known(run, plan, sweep.total), sweep.repeats)
+        counted = _counted(run, _known(run, plan, sweep.total))
         progress.close(f"{counted}, recorded in {run.folder}")
     return run
 
@@ -160,11 +160,12 @@ def _known(run: RunFolder, plan: Plan, total: int) -> int:
     return max(len(plan.trials) + chosen, total)
 
 
-def _counted(run: RunFolder, n_planned: int, repeats: int) -> str:
+def _counted(run: RunFolder, n_planned: int) -> str:
     """How many of the planned trials a run holds, with what was repeated and is not trusted."""
-    last = {record["trial"]: record for record in run.each_record() if record["final"]}
+    records = run.records()
+    last = {record["trial"]: record for record in records if record["final"]}
     judged = [bool(record["trusted"]) for record in last.values() if not record["warmup"]]
-    attempts = f" in {len(last) + repeats} attempts" if repeats else ""
+    attempts = f" in {len(records)} attempts" if len(records) > len(last) else ""
     doubted = f", {judged.count(False)} of the {len(judged)} after the warm-up not trusted"
     return f"{len(last)} of {n_planned} trials measured{attempts}{'' if all(judged) else doubted}"
 
@@ -212,8 +213,7 @@ def stop(
 
 class _Sweep:
     """How far a sweep is, over all its batches. total: trials known of, measured ones included.
-    repeats: attempts that had to be made again. is_spent: whether a trial was left out, for it
-    was expected to end after the budget of time."""
+    is_spent: whether a trial was left out, for it was expected to end after the budget of time."""
 
     def __init__(self, plan: Plan, run: RunFolder, progress: Progress, judge: Judge | None) -> None:
         self._plan, self._run, self._progress = plan, run, progress
@@ -225,7 +225,7 @@ class _Sweep:
         self._attempts: dict[int, int] = {}
         self._again: list[PlannedTrial] = []
         self._tried = self._unread = self._done = self._losses = 0
-        self.total = self.repeats = 0
+        self.total, self._at_once = 0, 1
         self.is_spent = False
         self._turn = threading.Lock()
 
@@ -264,6 +264,7 @@ class _Sweep:
     def _with_repeats(self, trials: Sequence[PlannedTrial], measuring: Measuring) -> None:
         while trials:
             workers = measuring.workers()
+            self._at_once = len(workers)
             if len(workers) > 1:
                 # To stop all is not to stop each: a worker that is stopped gives up its pod,
                 # which is right for one that is done.
@@ -294,6 +295,7 @@ class _Sweep:
                 return
             self._tell_rehearsal()
             total, left_s = ahead(self._plan, self._times, self._done, self.total)
+            left_s = None if left_s is None else left_s / self._at_once
             self._progress.show(self._done, total, trial.treatment.label(), left_s)
         if self._tried and not worker.is_one_of_many:
             time.sleep(self._plan.study.design.cooldown_s)
@@ -317,7 +319,6 @@ class _Sweep:
             self._attempts[trial.trial] = attempt
             if again:
                 self._again.append(trial)
-                self.repeats += 1
             if (again or (reasons and not trial.warmup)) and not self._disturbed_noted:
                 # once: beside a busy neighbour nearly every trial is disturbed
                 self._disturbed_noted, why = True, masked((*lost, *reasons)[0])

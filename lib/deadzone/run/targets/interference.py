@@ -16,7 +16,7 @@ import re
 import resource
 import time
 from collections import defaultdict, deque
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 
@@ -65,10 +65,11 @@ class OtherProcesses:
         self._named: Shares | None = None
         self._workers: dict[str, list[tuple[float, int]]] = {}
 
-    def begin(self) -> None:
-        """A trial begins: what is named after it is what works from here on, or not long before."""
+    def begin(self, spare: Callable[[], Collection[int]] = tuple) -> None:
+        """A trial begins: what is named after it is what works from here on, or not long before.
+        spare: tells the processes that are no others."""
         if time.monotonic() >= self._due_s:
-            self.look()
+            self.look(spare())
 
     def at_end(self, spare: Collection[int] = ()) -> Shares:
         """As look, for a trial that ends; of trials so short that looks at each would slow them, as

@@ -133,16 +133,16 @@ class ProcessAccount:
 
 def kill_children() -> int:
     """Kill every child; returns how many there were."""
-    own, killed = str(os.getpid()), 0
+    own, killed = str(os.getpid()).encode(), 0
     for entry in os.listdir("/proc"):  # noqa: PTH208 - pathlib would double the start-up time
         if not entry.isdigit():
             continue
         try:
-            with open(f"/proc/{entry}/stat") as handle:  # noqa: PTH123
-                state, parent = handle.read().rpartition(")")[2].split()[:2]
+            with open(f"/proc/{entry}/stat", "rb") as handle:  # noqa: PTH123
+                state, parent = handle.read().rpartition(b")")[2].split()[:2]
         except OSError:
             continue
-        if parent == own and state not in "ZX":
+        if parent == own and state not in b"ZX":
             with contextlib.suppress(OSError):
                 os.kill(int(entry), signal.SIGKILL)
                 killed += 1

@@ -200,7 +200,7 @@ class LocalTarget(Target):
         before: list[tuple[Counters, interference.MachineReading, float]] = []
         after: list[tuple[Counters, Interference, dict[str, float]]] = []
         started_at = datetime.now(UTC).isoformat(timespec="milliseconds")
-        self._others.begin()
+        self._others.begin(self._spared)
 
         def read(beside_s: float) -> tuple[Counters, interference.MachineReading, float]:
             counted, machine = mechanism.read(), interference.read_machine()
@@ -280,12 +280,16 @@ class LocalTarget(Target):
         were any."""
         if seen.foreign_cpu < seen.foreign_cpu_resolution + LEAST_CORES:
             return ()
-        return self._others.at_end(self.belongs.processes() if self.belongs else ())
+        return self._others.at_end(self._spared())
+
+    def _spared(self) -> Sequence[int]:
+        """What belongs to every trial, and is no other."""
+        return self.belongs.processes() if self.belongs else ()
 
     def others_between_trials(self, seconds: float) -> dict[str, float]:
         """What other processes use while no trial runs, looked at for so long [cores], by name."""
         time.sleep(seconds)
-        return dict(self._others.between(self.belongs.processes() if self.belongs else ()))
+        return dict(self._others.between(self._spared()))
 
     def at_work(self, name: str) -> tuple[int, ...]:
         """Other processes of a name that worked beside the last trial, those that used most

@@ -101,7 +101,9 @@ def undo_left_over() -> tuple[list[str], list[str]]:
             continue
         try:
             what = json.loads(note.read_text(encoding="utf-8"))["what"]
-        except (OSError, ValueError, KeyError):  # cut off before anything was changed
+        except OSError:  # kept by another process meanwhile, or another user's to keep
+            continue
+        except (ValueError, KeyError):  # cut off before anything was changed
             note.unlink(missing_ok=True)
             continue
         problem = undo(note)
@@ -118,7 +120,9 @@ def _moved_back(made: UndoEntry) -> Iterator[str]:
                 continue
             except OSError as error:
                 yield system_reason(error)
-        if not remove_group(Path(ours)):
+        if remove_group(Path(ours)):
+            hand_back(Path(ours))
+        else:
             yield f"{ours} is not empty"
 
 

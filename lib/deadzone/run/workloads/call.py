@@ -18,6 +18,7 @@ import resource
 import sys
 import time
 import traceback
+import types
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -60,7 +61,9 @@ def taken_in() -> tuple[Callable[..., Any], dict[str, Any]]:
     function = pickle.load(sys.stdin.buffer)
     # What the function calls is known by its name here as well, so that its own processes find it.
     known = getattr(function, "__globals__", {})
-    vars(sys.modules["__main__"]).update({k: v for k, v in known.items() if not k.startswith("__")})
+    # In a module of its own, for the names of this file are the measurement's.
+    main = sys.modules["__main__"] = types.ModuleType("__main__")
+    vars(main).update({k: v for k, v in known.items() if not k.startswith("__")})
     return function, document["arguments"]
 
 

@@ -12,7 +12,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from deadzone.errors import FormatError, WorkloadError
+from deadzone.errors import DeadzoneError, FormatError, WorkloadError
 from deadzone.measurement import Command, Measurement
 from deadzone.run.workloads.base import (
     UNMEASURED_TIMEOUT_S,
@@ -176,7 +176,7 @@ class CommandWorkload(Workload):
         which is said; all else it made lies in the scratch folder."""
         if self._spec.cleanup and self._inputs:
             values = {INPUTS: str(self._inputs), **self._python}
-            with suppress(OSError):
+            with suppress(OSError, DeadzoneError):
                 argv = tuple(fill(part, values) for part in self._spec.cleanup)
                 self._place.run(argv, self._cwd, UNMEASURED_TIMEOUT_S)
         return self._place.left.end() if self._place.is_here else ""

@@ -76,7 +76,7 @@ def generated_clip(ffmpeg: str, spec: ClipSpec) -> Clip:
         if not (path.is_file() and note.is_file() and note.read_text().strip() == sha256_of(path)):
             _draw(ffmpeg, spec, path)
             note.write_text(sha256_of(path) + "\n")
-    frames = math.ceil(spec.duration_s * spec.frames_per_second)
+    frames = math.ceil(round(spec.duration_s * spec.frames_per_second, 6))
     return Clip(path, sha256_of(path), frames, frames / spec.frames_per_second)
 
 

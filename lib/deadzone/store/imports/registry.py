@@ -76,7 +76,8 @@ def recognised(path: Path) -> str:
     if not path.is_file() or path.stat().st_size > MOST_LOOKED_AT:
         return ""
     if tool := format_of(path):
-        return f" It is a result of {tool}: `deadzone import {tool} {path} -o table.csv`."
+        name = shlex.quote(str(path))
+        return f" It is a result of {tool}: `deadzone import {tool} {name} -o table.csv`."
     text = path.read_text("utf-8", errors="replace")
     if tool := next((tool for tool, head in ON_SCREEN.items() if re.search(head, text)), ""):
         write = getattr(FORMATS[tool], "write", "").split(", ")[0]
@@ -87,7 +88,8 @@ def recognised(path: Path) -> str:
             place = "." + (".".join(named) if all(map(str.isidentifier, named)) else keys)
             asked = f"jq {shlex.quote(place)} {shlex.quote(str(path))}"
             return f" Its {'.'.join(named)} looks like rows: `{asked} | deadzone fit - ...`."
-        return f" Where each file is a trial: `jq -c . {path.parent}/*.json | deadzone fit - ...`."
+        folder = shlex.quote(str(path.parent))
+        return f" Where each file is a trial: `jq -c . {folder}/*.json | deadzone fit - ...`."
     return ""
 
 

@@ -3,7 +3,7 @@
 stall: answers nothing for 1 s in every 5 s. garbage: no HTTP. closes: hangs up on every request.
 error: status 500. silent: never answers. slow: after 0.3 s. dies: ends after 100 answers. chunked:
 answers in chunks. once: closes after each answer. drops: hangs up on every third request of a
-connection.
+connection. tires: says 408 to a connection that idles for 0.1 s.
 """
 
 import asyncio
@@ -11,7 +11,7 @@ import os
 import sys
 import time
 
-PERIOD_S, STALL_S, SLOW_S = 5.0, 1.0, 0.3
+PERIOD_S, STALL_S, SLOW_S, TIRED_S = 5.0, 1.0, 0.3, 0.1
 ANSWER = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello"
 ANSWERS = {
     "garbage": b"220 mail.example.org ESMTP\r\n",
@@ -29,7 +29,8 @@ async def serve(behaviour: str, reader: asyncio.StreamReader, writer: asyncio.St
     count = 0
     try:
         while True:
-            head = await reader.readuntil(b"\r\n\r\n")
+            patience_s = TIRED_S if behaviour == "tires" else None
+            head = await asyncio.wait_for(reader.readuntil(b"\r\n\r\n"), patience_s)
             if b"Content-Length: " in head:
                 await reader.readexactly(
                     int(head.partition(b"Content-Length: ")[2].split(b"\r")[0])
@@ -50,6 +51,8 @@ async def serve(behaviour: str, reader: asyncio.StreamReader, writer: asyncio.St
             if behaviour == "once":
                 await writer.drain()
                 break
+    except TimeoutError:
+        writer.write(b"HTTP/1.1 408 Tired\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
     except (OSError, asyncio.IncompleteReadError):
         pass
     writer.close()

@@ -62,6 +62,12 @@ def test_every_way_to_end_a_response_is_understood(http_server, generate, behavi
     )
 
 
+def test_an_answer_to_no_request_ends_the_connection_alone(http_server, generate):
+    told = generate(http_server("tires"), rate=4, duration_s=2)
+    assert told.failure is None and told.responses["requests"] == 8, told
+    assert told.responses["errors"] == 0
+
+
 def test_a_request_on_a_kept_connection_that_is_closed_is_sent_again(http_server, generate):
     told = generate(http_server("drops"), rate=100, duration_s=0.5)
     assert told.responses["requests"] == 50

@@ -258,6 +258,11 @@ def test_results_are_plain_json_and_read_in_both_languages():
         ({"margin": 0}, "margin"),
         ({"confidence": 2}, "confidence"),
         ({"slow": "slow", "fast": "slow"}, "name two different ones"),
+        ({"fast": "fast", "restored": "slow"}, "restored environment is another one"),
+        (
+            {"slow": "slow", "fast": "fast", "restored": "fast"},
+            "restored environment is another one",
+        ),
     ],
 )
 def test_wrong_questions_are_answered_with_a_sentence(arguments, said):

@@ -224,7 +224,7 @@ def group_name(counted: bool = False) -> str:
 def proc_lines(name: str) -> list[str]:
     """Lines of a file below /proc; none on systems without it."""
     path = Path("/proc", name)
-    return path.read_text().splitlines() if path.exists() else []
+    return path.read_text(errors="surrogateescape").splitlines() if path.exists() else []
 
 
 def pid_namespace() -> int:

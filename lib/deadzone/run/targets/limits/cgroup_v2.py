@@ -101,8 +101,8 @@ class CgroupV2(ControlGroup):
             with contextlib.suppress(OSError):  # a kernel without swap accounting has no such file
                 (self.folder / "memory.swap.max").write_text("max" if size is None else "0")
             limit.write_text("max" if size is None else str(size))
-        in_force = whole_number(limit)
-        if (in_force is None) != (size is None) or abs((in_force or 0) - (size or 0)) >= PAGE_BYTES:
+        if not has_memory_max(self.folder, size):
+            in_force = whole_number(limit)
             raise TargetError(f"{limit} is {in_force} bytes where {size} were asked for.")
 
     def read(self) -> Counters:
@@ -182,6 +182,12 @@ def hand_back(group: Path) -> None:
 def cpu_max(group: Path) -> str | None:
     """The limit in force, as the kernel writes it; None where the group has no cpu controller."""
     return read_bytes(f"{group}/cpu.max").decode().strip() or None
+
+
+def has_memory_max(group: Path, size: int | None) -> bool:
+    """Whether a memory limit is in force, to a page, which the kernel rounds it to."""
+    now = whole_number(group / "memory.max")
+    return (now is None) == (size is None) and abs((now or 0) - (size or 0)) < PAGE_BYTES
 
 
 def verify_cpu_max(group: Path, wanted: str) -> None:

@@ -11,6 +11,9 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
+
+import psutil
 
 from deadzone.errors import SaidAs, TargetError
 from deadzone.run.targets.limits.base import remove_group
@@ -62,13 +65,9 @@ class IoLimiter:
         refused.
         """
         self._device = throttled_device(self._folder)
-        try:
-            self._find(group, pid, procs_files)
-            for limit in (*self._limits, IoLimit()):
-                self.set(limit)
-        except TargetError:
-            self.close()
-            raise
+        self._find(group, pid, procs_files)
+        for limit in (*self._limits, IoLimit()):
+            self.set(limit)
 
     def _find(self, group: str, pid: int, procs_files: Sequence[Path]) -> None:
         for path in procs_files:
@@ -137,18 +136,37 @@ def throttled_device(folder: Path) -> str:
     Raises TargetError where there is no block device below it.
     """
     existing = next((path for path in (folder, *folder.parents) if path.is_dir()), Path("/"))
-    device = existing.stat().st_dev
-    number = f"{os.major(device)}:{os.minor(device)}"
-    if not (BLOCK_DEVICES / number).exists():
+    disk = disk_below(existing)
+    if disk is None:
         raise TargetError(
             f"I/O of {existing} cannot be limited: no block device is seen below its file system "
             "(memory, network, or a container's overlay). Name a folder on a disk"
         )
-    return (whole_disk(number) / "dev").read_text().strip()
+    return (disk / "dev").read_text().strip()
 
 
-def whole_disk(number: str) -> Path:
-    """Where the kernel tells of the disk of this major:minor, or of the one that it is a partition
-    of."""
-    place = (BLOCK_DEVICES / number).resolve()
-    return place.parent if (place / "partition").exists() else place
+def mount_of(folder: Path) -> Any:
+    """The mount that holds a folder, as psutil tells of it: the last one with the longest fitting
+    mount point."""
+    path = str(folder.resolve())
+    around = [
+        mount
+        for mount in psutil.disk_partitions(all=True)
+        if f"{path}/".startswith(f"{mount.mountpoint.rstrip('/')}/")
+    ]
+    return max(reversed(around), key=lambda mount: len(mount.mountpoint))
+
+
+def disk_below(folder: Path) -> Path | None:
+    """Where the kernel tells of the whole disk that a folder's file system is on; None where there
+    is none."""
+    numbers = [folder.stat().st_dev]
+    source = Path(mount_of(folder).device)  # btrfs numbers its file systems apart from its device
+    if source.is_block_device():
+        numbers.append(source.stat().st_rdev)
+    for number in numbers:
+        place = BLOCK_DEVICES / f"{os.major(number)}:{os.minor(number)}"
+        if place.exists():
+            place = place.resolve()
+            return place.parent if (place / "partition").exists() else place
+    return None

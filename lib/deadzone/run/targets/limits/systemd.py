@@ -12,13 +12,13 @@ import time
 from collections.abc import Callable, Sequence
 
 from deadzone.errors import TargetError
-from deadzone.run.targets.kernel_files import whole_number
 from deadzone.run.targets.limits.base import PERIOD_US, quota_us, start_ticks
 from deadzone.run.targets.limits.cgroup_v2 import (
     SYSTEMCTL_TIMEOUT_S,
     CgroupV2,
     cpu_max,
     has_cpu_controller,
+    has_memory_max,
     own_v2_group,
     v2_mount,
     verify_cpu_max,
@@ -102,10 +102,10 @@ class SystemdScope(CgroupV2):
         """Set MemoryMax of the scope, without swap beside it, and read memory.max back."""
         limits = ("infinity", "infinity") if size is None else (str(size), "0")
         properties = (f"MemoryMax={limits[0]}", f"MemorySwapMax={limits[1]}")
-        answer = self._set(lambda: whole_number(self.folder / "memory.max") == size, *properties)
+        answer = self._set(lambda: has_memory_max(self.folder, size), *properties)
         if size is not None and answer.returncode != 0:
             raise TargetError(f"systemd refused the memory limit: {last_words(answer)}")
-        if size is not None and whole_number(self.folder / "memory.max") != size:
+        if size is not None and not has_memory_max(self.folder, size):
             raise TargetError(
                 "systemd did not put the memory limit in force: it may not limit memory for this "
                 "user"
