@@ -13,6 +13,7 @@ from deadzone.analysis.phases.model import PhaseModel
 from deadzone.analysis.phases.outliers import STANDS_OUT
 from deadzone.analysis.phases.quantities import response
 from deadzone.language.formats import exact, number
+from deadzone.study.levels import is_number, read_level
 
 COARSE = 2.0
 """Neighbouring levels further apart than this factor leave room for a better setting between
@@ -143,7 +144,7 @@ def one_level_off(seen: Experiment) -> Iterator[Finding]:
     for i in np.flatnonzero(table["off"].to_numpy(float)):
         row = table.iloc[i]
         expected = float(row["median"] * np.exp(-down * row["off"]))
-        is_doubted = i == best and row["off"] < 0 and row["n"] < FEWEST_AGREEING
+        is_doubted = i == best and row["off"] < 0 and row["n"] == 1
         how = "worse" if row["off"] > 0 else "better"
         yield _off(seen, row, SOUND_CALLED_OFF, expected, how, "doubts" if is_doubted else "notes")
     for row in (table.iloc[0], table.iloc[-1]):
@@ -156,11 +157,12 @@ def _off(
     seen: Experiment, row: pd.Series, p: float, expected: float, how: str, severity: Severity
 ) -> Finding:
     assert seen.model is not None
-    measured = float(row["median"])
+    measured, is_plain = float(row["median"]), is_number(read_level(str(row["label"])))
     mend = "agree" if row["n"] >= FEWEST_AGREEING else ""
     return seen.found(
         "one_level_off", p, levels=[float(row["level"])], severity=severity, how=how, mend=mend,
-        level=level_text(seen.model, float(row["level"])), n=int(row["n"]),
+        level=exact(row["level"]) if is_plain else level_text(seen.model, float(row["level"])),
+        n=int(row["n"]),
         value=response(measured, seen.response, TOLD * measured),
         expected=response(expected, seen.response, TOLD * expected),
         times=float(np.exp(abs(np.log(measured / expected)))),
