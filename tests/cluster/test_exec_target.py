@@ -87,6 +87,19 @@ def test_the_arguments_reach_the_program_as_they_are(worker_study, sweep):
     assert sorted(run.trials()["n"]) == [1.0, 2.0]
 
 
+def test_what_comes_before_and_after_the_trials_runs_in_the_container(worker_study, sweep, left):
+    workload = {
+        "setup": ["sh", "-c", "echo 7 > {inputs}/seed"],
+        "prepare": ["cp", "{inputs}/seed", "{scratch}/seed"],
+        "cleanup": ["cp", "{inputs}/seed", "/tmp/cleaned"],
+        "responses": {"seed": {"regex": r"^(\d+)$"}},
+    }
+    argv = ["sh", "-c", "cat {scratch}/seed; : {threads}"]
+    run = sweep(worker_study(argv, {"threads": [1, 2]}, study={"workload": workload}))
+    assert set(run.trials()["seed"]) == {7.0}
+    assert left.inside("cat /tmp/cleaned").strip() == "7"
+
+
 def test_exit_codes_time_outs_and_missing_programs_are_told_apart(worker_study, sweep):
     def trial(*argv, timeout_s=30):
         design = {"design": {"timeout_s": timeout_s}}

@@ -65,7 +65,10 @@ CELLS = {"threads": [1, 2], "host": ["a", "b"]}
         (lambda: MODEL.recommend(cost="1" * 400 + " * wall_s"), "cannot be read as arithmetic"),
         (lambda: dz.explain_phases(TRIALS[["wall_s"]], MODEL), "no column 'threads'"),
         (lambda: dz.sweep(len, {"n": []}), "n"),
-        (lambda: dz.publish(dz.load_run(TABLE, knob="cpu_limit", response="wall_s")), "is a table, not a run"),
+        (
+            lambda: dz.publish(dz.load_run(TABLE, knob="cpu_limit", response="wall_s")),
+            "is a table, not a run",
+        ),
     ],
 )
 def test_a_wrong_call_ends_in_a_sentence_that_says_what_is_needed(call, said):
