@@ -7,6 +7,7 @@ times of its own, stays a disturbance. A program that works half of the time wha
 passes LOOKS such looks by chance once in a thousand times.
 """
 
+import math
 import os
 import time
 from collections.abc import Mapping, Sequence
@@ -28,9 +29,9 @@ BEGINNINGS = 2
 """A server may have work of its own in one look, such as to clear up after the data were loaded;
 then it is begun again."""
 
-LOOK_S = 0.4
-"""Long enough for a core that is kept busy to be counted to a fortieth, by the kernel's tick
-[s]."""
+LOOK_S, SHORTEST_LOOK_S, FEW_CORES = 0.4, 0.1, 0.2
+"""Long enough for a core that is kept busy to be counted to a fortieth, by the kernel's tick [s].
+Of what used more than FEW_CORES in the trial, fewer ticks tell whether it rests."""
 
 WORKS = 0.05
 """What uses less in some trial is left to the neighbours [cores]."""
@@ -82,11 +83,13 @@ class CoresidentDetection:
         seen = measured.interference
         if not self._is_disturbed(measured) or self._candidates == set() or self._looks >= LOOKS:
             return measured, []
-        between = self._measuring.target.others_between_trials(LOOK_S)
-        if between is None:
-            return measured, []
         at_work = {name: cores for name, cores in seen.processes if cores >= WORKS}
         expected = at_work.keys() if self._candidates is None else self._candidates & at_work.keys()
+        least = min((at_work[name] for name in expected), default=math.inf)
+        look_s = max(LOOK_S * min(FEW_CORES / least, 1.0), SHORTEST_LOOK_S)
+        between = self._measuring.target.others_between_trials(look_s)
+        if between is None:
+            return measured, []
         self._candidates = {
             name for name in expected if between.get(name, 0.0) <= RESTS * at_work[name]
         }
