@@ -86,11 +86,8 @@ WHOLE = re.compile(r"[-+]?(0|[1-9][\d_]*)$")
 """Whole numbers in decimal, 1_000 too; 1.1 takes 0755 for an octal number and 16:9 for one to base
 60."""
 
-DECIMAL = re.compile(
-    r"([-+]?\d[\d_]*\.[\d_]*([eE][-+]\d+)?|\.\d[\d_]*([eE][-+]\d+)?"
-    r"|[-+]?\.(inf|Inf|INF)|\.(nan|NaN|NAN))$"
-)
-"""YAML 1.1's other numbers, without 1:30.5, which it takes for one to base 60."""
+DECIMAL = re.compile(r"([-+]?\d[\d_]*\.[\d_]*|\.\d[\d_]*|[-+]?\.(inf|Inf|INF)|\.(nan|NaN|NAN))$")
+"""YAML 1.1's other numbers, without 1:30.5, which it takes for one to base 60; see EXPONENT."""
 
 REPLACED = tuple(f"tag:yaml.org,2002:{kind}" for kind in ("bool", "int", "float"))
 

@@ -23,7 +23,7 @@ import pandas as pd
 
 from deadzone.analysis.adaptive.gains import Coverage, gains_of
 from deadzone.analysis.phases.drift import estimate_drift
-from deadzone.analysis.phases.inference import LAWS, Posterior, infer
+from deadzone.analysis.phases.inference import Posterior, infer
 from deadzone.analysis.phases.labels import decode, runs, step_probabilities
 from deadzone.analysis.phases.prepare import prepare
 from deadzone.analysis.phases.result import CurveTrials
@@ -246,9 +246,8 @@ def propose(
         return Proposal((), reason("unfitted", problem=str(error)))
     until = until or UntilSpec()
     correction = estimate_drift(sample, CERTAINTY)[1]
-    laws = () if sample.axis.is_interval else LAWS
-    curve = (sample.axis.forward(sample.levels), sample.value - correction, sample.level)
-    posterior = infer(*curve, Thresholds(), laws)
+    x, value = sample.axis.forward(sample.levels), sample.value - correction
+    posterior = infer(x, value, sample.level, Thresholds(), sample.axis.is_interval)
     names = {level: level_name(level) for level in (*frame[knob].tolist(), *levels)}
     places = listed.scale.positions
     written = {places[name]: level for level, name in names.items() if name in places}
@@ -285,8 +284,7 @@ def _listed(
     at = np.searchsorted(positions, place[np.isin(place, positions)])
     rows = frame[np.isin(place, positions)] if len(frame) else frame
     bad = rows["status"].ne("ok").to_numpy(bool) if "status" in rows else np.zeros(len(rows), bool)
-    column = next((name for name in ("wall_s", response) if name in rows), None)
-    cost = pd.Series(numbers(rows, column or "").to_numpy())
+    cost = numbers(rows, "wall_s" if "wall_s" in rows else response).reset_index(drop=True)
     tried = np.bincount(at, minlength=len(positions))
     return _Listed(
         tuple(by_place[position] for position in positions),

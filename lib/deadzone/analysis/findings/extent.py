@@ -157,7 +157,8 @@ def _off(
     seen: Experiment, row: pd.Series, p: float, expected: float, how: str, severity: Severity
 ) -> Finding:
     assert seen.model is not None
-    measured, is_plain = float(row["median"]), is_number(read_level(str(row["label"])))
+    measured = float(row["median"])
+    is_plain = is_number(read_level(str(row["label"])))  # no size such as 64KiB, and no word
     mend = "agree" if row["n"] >= FEWEST_AGREEING else ""
     return seen.found(
         "one_level_off", p, levels=[float(row["level"])], severity=severity, how=how, mend=mend,

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from deadzone.analysis.phases.drift import estimate_drift
-from deadzone.analysis.phases.inference import LAWS, Posterior, infer, law_table
+from deadzone.analysis.phases.inference import Posterior, infer, law_table
 from deadzone.analysis.phases.labels import by_sum, decode, runs, step_probabilities
 from deadzone.analysis.phases.level_estimates import level_means, level_medians
 from deadzone.analysis.phases.model import PhaseModel
@@ -285,8 +285,8 @@ def fit_curve(
     if not correct_drift:
         correction = np.zeros_like(correction)
     value = sample.value - correction
-    laws = () if sample.axis.is_interval else LAWS
-    curve = (sample.axis.forward(sample.levels), value, sample.level, thresholds, laws)
+    x, is_interval = sample.axis.forward(sample.levels), sample.axis.is_interval
+    curve = (x, value, sample.level, thresholds, is_interval)
     posterior = infer(*curve)
     chance = spoiled(posterior, value, sample.level)
     certain = confirmed(chance, value, sample.level)

@@ -295,16 +295,18 @@ def infer(
     value: np.ndarray,
     level: np.ndarray,
     thresholds: Thresholds,
-    laws: tuple[Law, ...] = LAWS,
+    is_interval: bool = False,
     sound: np.ndarray | bool = False,
 ) -> Posterior:
     """Posterior of the phases of one curve: the hypotheses are fitted from the first guess
     outwards, each way until they are hopeless.
 
     x: shape (n,), ln(level), increasing. value: shape (trials,), ln(response), smaller is better.
-    level: shape (trials,), position of each trial's level in x. sound: shape (n,), levels that are
-    not spoiled, however far off they are.
+    level: shape (trials,), position of each trial's level in x. is_interval: whether x are the
+    levels themselves, where no law holds. sound: shape (n,), levels that are not spoiled, however
+    far off they are.
     """
+    laws = () if is_interval else LAWS
     trials = replace(noise.group(value, level, len(x)), sound=sound)
     slope, few = slope_prior(thresholds), trials.counts <= FEW_TRIALS
     assume = _replicated if (trials.counts > 1).any() else _single

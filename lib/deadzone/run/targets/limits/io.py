@@ -8,7 +8,7 @@ own.
 """
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -160,13 +160,18 @@ def mount_of(folder: Path) -> Any:
 def disk_below(folder: Path) -> Path | None:
     """Where the kernel tells of the whole disk that a folder's file system is on; None where there
     is none."""
-    numbers = [folder.stat().st_dev]
-    source = Path(mount_of(folder).device)  # btrfs numbers its file systems apart from its device
-    if source.is_block_device():
-        numbers.append(source.stat().st_rdev)
-    for number in numbers:
+    for number in _numbers(folder):
         place = BLOCK_DEVICES / f"{os.major(number)}:{os.minor(number)}"
         if place.exists():
             place = place.resolve()
             return place.parent if (place / "partition").exists() else place
     return None
+
+
+def _numbers(folder: Path) -> Iterator[int]:
+    """What the file system of a folder may be numbered by: btrfs numbers it apart from its
+    device."""
+    yield folder.stat().st_dev
+    source = mount_of(folder).device
+    if source.startswith("/dev/") and Path(source).is_block_device():
+        yield Path(source).stat().st_rdev
