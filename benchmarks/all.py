@@ -24,6 +24,7 @@ BENCHMARKS = (
     "capacity.py",
     "trend.py",
     "history.py",
+    "pull_requests.py",
     "search.py",
     "claims.py",
     "findings.py",

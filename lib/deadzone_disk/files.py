@@ -11,7 +11,7 @@ from functools import partial
 from io import BufferedWriter
 from pathlib import Path
 
-from deadzone.plugins import WorkloadError
+from deadzone.plugins import SaidAs, WorkloadError
 from deadzone.run.targets.limits.base import group_name
 from deadzone.run.targets.undo_log import UndoEntry, record_change, undo
 from deadzone.study.quantity import size_text
@@ -94,7 +94,8 @@ class DiskFiles:
                 home.mkdir()
                 self._made_home = True
             folder = home / f"{group_name()}-disk"
-            self._note = record_change(UndoEntry(str(folder), folders=(str(folder),)))
+            with SaidAs(WorkloadError, f"{folder} cannot be noted", names_file=True):
+                self._note = record_change(UndoEntry(str(folder), folders=(str(folder),)))
             self.folder = folder
             folder.mkdir(mode=MODE)
 

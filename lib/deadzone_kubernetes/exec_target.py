@@ -110,6 +110,8 @@ class ExecTarget(ClusterTarget):
         swept = resources.keys_swept(self.levels)
         own = Resources.of(container, resources.resources_of(swept))
         self._replicas = int(manifest["spec"].get("replicas", 1))
+        if not self._replicas:
+            raise TargetError(f"{workload} has no replicas, so no container to measure in.")
         is_paused, scalers = spec.autoscaler == "pause", autoscaler.at_work(workload, note)
         autoscaler.check(scalers, workload, self._replicas, is_paused=is_paused)
         self.others = OtherChanges(workload, manifest, note)
@@ -210,8 +212,7 @@ class ExecTarget(ClusterTarget):
         return container_of(pod["spec"], self._name, str(self._workload))
 
     def _close(self) -> str | None:
-        is_ours = self._original and self._lease and self._lease.is_held
-        problem = self._give_back() if is_ours else None
+        problem = self._give_back() if self._original and self._lease else None
         if self._lease:
             self._lease.release()
         self.place.enter(None)
@@ -221,8 +222,9 @@ class ExecTarget(ClusterTarget):
         try:
             with contextlib.suppress(ClusterError):
                 self.check_lease()
-        except TargetError:
-            return None  # another sweep has the workload now, and restores it
+        except TargetError as error:  # another sweep has it and restores it, or none does
+            self.around.note(str(error))
+            return None
         self._leave()
         try:
             with contextlib.suppress(ClusterError):

@@ -161,8 +161,6 @@ class KubernetesWorkload:
             )
         if (spec.get("updateStrategy") or {}).get("type") == "OnDelete":
             raise TargetError(f"{self} replaces pods on deletion only (updateStrategy OnDelete).")
-        if not spec.get("replicas", 1):
-            raise TargetError(f"{self} has no replicas, so there is no container to measure in.")
 
     def await_rollout(
         self,

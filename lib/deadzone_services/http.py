@@ -4,11 +4,12 @@ own."""
 import json
 import os
 import re
+import string
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlsplit
 
 from deadzone.plugins import (
     Command,
@@ -139,7 +140,7 @@ class HttpWorkload(Workload):
             headers["Content-Type"] = "application/json"
         form = {name: self._part(part, values) for name, part in (spec.form or {}).items()}
         return {
-            "url": url,
+            "url": quote(url, safe=string.punctuation),
             "headers": headers,
             "form": form or None,
             "body": body,

@@ -48,7 +48,9 @@ class ServiceMeasuring(Measuring):
     ) -> None:
         """logs: where the logs of the service are kept. around: what the targets are told."""
         keeps = all(getattr(target.spec, "account", True) for target in plan.targets.values())
-        self._client = LocalTarget(LocalTargetSpec(mechanism="unlimited", account=keeps))
+        note = (around or Surroundings()).note
+        spec = LocalTargetSpec(mechanism="unlimited", account=keeps)
+        self._client = LocalTarget(spec, note=note)
         super().__init__(plan, around, self._client)
         self._hosts = {
             name: cast(Host, make_target(target, around)) for name, target in plan.targets.items()

@@ -6,12 +6,13 @@ Ports, and waiting until a service answers on one.
 
 import http.client
 import socket
+import string
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlsplit
 
 from deadzone.errors import StoreError
 from deadzone.plugins import (
@@ -117,7 +118,7 @@ def _problem(host: str, port: int, spec: ReadinessSpec, argv: Sequence[str]) -> 
             return None
         timeout_s = min(ANSWER_TIMEOUT_S, spec.timeout_s)
         with closing(http.client.HTTPConnection(host, port, timeout=timeout_s)) as connection:
-            connection.request("GET", spec.path)
+            connection.request("GET", quote(spec.path, safe=string.punctuation))
             status = connection.getresponse().status
     except ConnectionRefusedError:
         return "nothing listens there"
@@ -267,10 +268,10 @@ class Service:
         return f"the service {how}{self._last_words()}"
 
     def displaced(self) -> None:
-        """A trial of another environment came between: what is shared with that one has to be set
-        up again."""
-        if self._spec.url:
-            self._treatment, self._reached = None, None
+        """A trial of another environment comes between: the service ends, and what is shared with
+        that one has to be set up again."""
+        self.stop()
+        self._treatment, self._reached = None, None
 
     def after_trial(self) -> None:
         """A fresh process for each trial is stopped now, and so is one that ended by itself."""
@@ -322,7 +323,7 @@ class Service:
         """A service that is up already has to be ready too."""
         reached, self.start_s = str(self._spec.url), None
         try:
-            if urlsplit(reached).scheme in ("http", "ws", "tcp"):
+            if self._spec.ready.argv or urlsplit(reached).scheme in ("http", "ws", "tcp"):
                 self._await_ready(placeholders_of(reached), lambda: True)
         except ServiceError as error:
             raise ServiceError(f"service not ready: {masked(str(error))}") from error

@@ -135,7 +135,7 @@ class Data:
         if self._spec.fresh == "reuse":
             return prepared
         self.remove()
-        copy = prepared.parent / f"{group_name()}-data"
+        copy = prepared.parent / f"{group_name(counted=True)}-data"
         with SaidAs(WorkloadError, f"service.data: {copy} cannot be noted"):
             self._note = record_change(UndoEntry(str(copy), folders=(str(copy),)))
         self._copy = copy

@@ -97,3 +97,26 @@ def test_a_table_without_the_usual_response_says_how_to_name_another_of_those_th
     said = deadzone("compare", tmp_path / "a.csv", tmp_path / "a.csv")
     assert said.code != 0 and "`threads`, `fps`" in said.err
     assert "no column 'wall_s'. Name another with `--response COLUMN`; its columns are" in said.err
+
+
+def test_a_size_called_block_is_a_factor_and_cells_of_words_are_refused(tmp_path, deadzone):
+    for name, factor in (("a", 1.0), ("b", 1.3)):
+        rows = [(size, speed * factor * (1 + n / 100)) for size, speed in (("4k", 100), ("1M", 900))
+                for n in range(10)]  # fmt: skip
+        pd.DataFrame(rows, columns=["block", "mbps"]).to_csv(tmp_path / f"{name}.csv", index=False)
+    both = (tmp_path / "a.csv", tmp_path / "b.csv")
+    said = deadzone("compare", *both, "--response", "mbps", "--by", "block").out
+    assert "10 + 10" in said
+    table = (tmp_path / "b.csv").read_text()
+    (tmp_path / "b.csv").write_text(table.replace("130.0", "broken", 1))
+    said = deadzone("compare", *both, "--response", "mbps", "--by", "block", code=2).err
+    assert "'broken'" in said
+
+
+def test_thousands_are_read_as_a_fit_reads_them(tmp_path, deadzone):
+    rows = {"a": [960, 970, 980, 990] * 3, "b": ['"1,250"', '"1,260"', "940", '"1,280"'] * 3}
+    for name, values in rows.items():
+        lines = "\n".join(map(str, ["req_s", *values, ""]))
+        (tmp_path / f"{name}.csv").write_text(lines)
+    said = deadzone("compare", tmp_path / "a.csv", tmp_path / "b.csv", "--response", "req_s").out
+    assert "12 + 12" in said

@@ -6,6 +6,7 @@ import pandas as pd
 import pytest
 
 import deadzone as dz
+from deadzone.errors import PhaseError
 
 
 @pytest.fixture
@@ -336,3 +337,89 @@ def test_one_trial_of_a_setting_beside_others_that_differ_is_not_worse(fit_of):
     rows = [(0, 4484), (0, 169), (0, 201), (0, 210), (0, 20379), (1, 208), (2, 300)]
     said = fit_of(rows, "workers", "samples_s", code=7)
     assert "No setting yet" in said.out and "210 (" in said.out and " 0 (0 to" not in said.out
+
+
+THREE = (0.99, 1.0, 1.01)
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "asked", "setting"),
+    [
+        (
+            "threads\treq_s\n1\t980\n2\t1,810\n4\t3,420\n8\t6,020\n",
+            "t.tsv",
+            ("threads", "req_s"),
+            8,
+        ),
+        (
+            "pool,tps,errors\n1,100,0\n2,195,0\n4,370,0\n8,520,0\nmax,900,0\n",
+            "t.csv",
+            ("pool", "tps"),
+            "max",
+        ),
+        (
+            "threads,wall_s,exit_code\n1,8,0\n2,4.1,0\n4,2.2,0\n8,1.2,0\n16,0.02,1\n",
+            "t.csv",
+            ("threads", "wall_s"),
+            8,
+        ),
+        (
+            "threads,wall_s,failed\n1,8,False\n2,4.1,False\n4,2.2,False\n8,1.2,False\n16,0.02,True\n",
+            "t.csv",
+            ("threads", "wall_s"),
+            8,
+        ),
+    ],
+    ids=["thousands of a sheet", "no limit beside a constant", "exit codes", "a mark of failures"],
+)
+def test_what_was_written_is_what_is_compared(fit_of, text, name, asked, setting):
+    answer = json.loads(fit_of(text, *asked, "--json", name=name, code=0).out)
+    assert answer["recommendation"]["setting"] == setting
+
+
+def test_points_between_thousands_are_refused_where_they_may_be_decimals(fit_of):
+    text = "threads;req_s\n1;980\n2;1.810\n4;3.420\n8;6.020\n"
+    assert "write thousands without a mark" in fit_of(text, "threads", "req_s", code=2).err
+    assert fit_of("n;wall_s\n1;4\n2;1.500\n4;1.250\n", "n", "wall_s").code == 0
+
+
+def test_a_slice_chooses_among_what_stands_apart_and_as_it_is_asked(fit_of):
+    walls = {0: 0.5, 1: 8.0, 2: 4.1, 4: 2.2, 8: 1.9}
+    rows = [
+        (tool, n, wall * noise) for tool in ("xz", "zstd") for n, wall in walls.items()
+        for noise in THREE
+    ]  # fmt: skip
+    columns = ("tool", "threads", "wall_s")
+
+    def told(*options):
+        out = fit_of(rows, *columns[1:], "--by", "tool", "--json", *options, columns=columns).out
+        return [part["recommendation"] for part in json.loads(out)["slices"]]
+
+    assert [advice["setting"] for advice in told()] == [0, 0]
+    assert {advice["goal"] for advice in told("--within", "0.5")} == {"within"}
+
+
+@pytest.mark.parametrize("versions", [("2.0", "1.10"), ("1.1", "1.10"), ("01", "02")])
+def test_versions_are_the_words_that_they_are_written_with(fit_of, versions):
+    walls = {1: 8.0, 2: 4.1, 4: 2.2, 8: 1.9}
+    rows = [(f'"{v}"', n, wall * k) for v in versions for n, wall in walls.items() for k in THREE]
+    frame = pd.DataFrame(rows, columns=["version", "threads", "wall_s"])
+    frame["version"] = frame["version"].str.strip('"')
+    models = dz.fit_phases(frame, "threads", "wall_s", by="version")
+    assert set(models) == set(versions)
+
+
+def test_a_knob_may_be_called_node_and_other_columns_have_numbers_for_names():
+    rows = [(n, 8 / min(n, 4) * k) for n in (1, 2, 4, 8) for k in THREE]
+    frame = pd.DataFrame(rows, columns=["node", "wall_s"]).assign(x=1).rename({"x": 0}, axis=1)
+    model = dz.fit_phases(frame, "node", "wall_s")
+    assert model.recommend().setting == 4 and not any("nodes" in said for said in model.warnings)
+    with pytest.raises(PhaseError, match=r"total_seconds"):
+        dz.fit_phases(frame.assign(took=pd.to_timedelta(frame["wall_s"], "s")), "node", "took")
+
+
+def test_a_result_is_never_written_over(tmp_path, deadzone):
+    result = tmp_path / "stats.csv"
+    result.write_text("x")
+    said = deadzone("import", "locust", result, "-o", result, code=2).err
+    assert "one of the files that are read" in said and result.read_text() == "x"

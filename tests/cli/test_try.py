@@ -161,3 +161,26 @@ def test_an_adaptive_line_says_what_it_will_do_and_why_it_cannot_choose_among_wo
 ):
     said = tried("--adaptive", "--dry-run", *line).out
     assert all(one in said for one in words)
+
+
+def test_a_cleanup_that_fails_is_said_and_a_dry_run_prints_its_plan_as_json(deadzone, home):
+    line = (
+        "-L",
+        "n",
+        "1,2",
+        "-r",
+        "1",
+        "-c",
+        "sh -c 'echo no >&2; exit 3'",
+        "--",
+        "sleep",
+        "0.0{n}",
+    )
+    plan = json.loads(deadzone("try", "--dry-run", "--json", *line, code=0).out)
+    assert plan["n_trials"] == len(plan["order"]) and plan["treatments"] == [{"n": 1}, {"n": 2}]
+    assert "cleanup failed with exit code 3" in deadzone("try", *line).err
+
+
+def test_a_response_whose_words_name_a_column_says_what_to_write(deadzone):
+    line = ("-L", "n", "1,2", "--response", r"error: ([\d.]+)", "--", "echo", "error: {n}")
+    assert "`(?:words)`" in deadzone("try", *line, code=2).err

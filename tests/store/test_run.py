@@ -210,3 +210,9 @@ def test_only_a_run_without_trials_can_be_discarded(run, tmp_path):
     kept.discard()
     run.discard()
     assert [found.run_id for found in list_runs(tmp_path)] == ["with-a-trial"]
+
+
+def test_nobody_writes_a_run_once_its_writer_has_ended(run):
+    with run.lock():
+        assert run.is_held()
+    assert run.writer() is None and not run.is_held()

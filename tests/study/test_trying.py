@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from deadzone.errors import StudyError
 from deadzone.study.levels import chosen_levels
 from deadzone.study.loading import parse_study
-from deadzone.study.trying import study_of_line, study_text
+from deadzone.study.trying import levels_in, study_of_line, study_text
 
 
 def study(*command, **asked):
@@ -181,3 +181,24 @@ def test_what_is_not_measured_may_be_a_line_for_a_shell(line, argv):
     workload = study("xz {n}", **said).workload
     assert {workload.prepare, *filter(None, (workload.setup, workload.cleanup))} == {argv}
     assert workload.expected_exit_codes == "any"
+
+
+def test_versions_are_refused_or_left_as_they_are_typed():
+    of_line = partial(study, "python{v}", "x.py")
+    with pytest.raises(StudyError, match=r"look like versions.*`python3\.10`"):
+        of_line(lists=[("v", "3.9,3.10,3.11")])
+    assert levels(of_line(lists=[("v", "1.20,1.21")]), "v") == ("1.20", 1.21)
+
+
+def test_names_of_files_and_quotes_go_through_a_shell():
+    of_line = partial(study, lists=[("n", "1,2")])
+    made = of_line("make", "-j{n}", prepare="rm -rf out/*").workload
+    assert made.prepare == ("sh", "-c", "rm -rf out/*")
+    made = of_line("grep", "-c", "foo bar", "f{n}", "|", "cat", shell="sh").workload  # noqa: S604
+    assert made.argv[-1] == "grep -c 'foo bar' f{n} | cat"
+
+
+def test_limits_of_a_server_are_typed_as_those_of_the_command():
+    cores = levels_in("db_cpu_limit", "0.25..2", 4)
+    assert cores[0] == 0.25 and any(level % 1 for level in levels_in("db_cpu_limit", "1..4", 4))
+    assert levels_in("db_memory_limit", "64MiB..1GiB", 4)[0] == 64 * 2**20

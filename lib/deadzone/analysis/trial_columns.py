@@ -16,6 +16,9 @@ from deadzone.store.table import OTHER_WORKLOAD
 from deadzone.study.response_cells import level_names
 from deadzone.study.scales import INTERVAL, KnobScale
 
+WELL = ("ok", "success", "succeeded", "passed", "completed", "done")
+"""A status of one of these words is a trial that ended well."""
+
 WORDS = {
     **dict.fromkeys(("true", "1", "1.0", "yes"), True),
     **dict.fromkeys(("false", "0", "0.0", "no"), False),
@@ -78,8 +81,16 @@ def last_attempts(rows: pd.DataFrame, level: str) -> pd.DataFrame:
 
 def is_well(rows: pd.DataFrame) -> pd.Series:
     """Which rows' programs ended well; all of a table that does not say."""
-    status = rows.get("status", pd.Series("ok", rows.index))
-    return status.eq("ok").fillna(False).astype(bool)
+    status = rows.get("status", pd.Series("ok", rows.index)).astype(str)
+    return status.str.strip().str.lower().isin(WELL)
+
+
+def with_status(rows: pd.DataFrame) -> pd.DataFrame:
+    """The table with a status by its exit codes, where it has none and some are 0."""
+    ended = numbers(rows, "exit_code").fillna(0).eq(0)
+    if "status" in rows or ended.all() or not ended.any():
+        return rows
+    return rows.assign(status=ended.map({True: "ok", False: "failed"}))
 
 
 def well(rows: pd.DataFrame) -> pd.DataFrame:

@@ -10,6 +10,7 @@ import click
 from deadzone import places
 from deadzone.cli.options import comment_options
 from deadzone.errors import EXIT_CLAIM_FELL, StudyError
+from deadzone.store.command_lines import name_of
 from deadzone.store.run import RunFolder
 from deadzone.study.claim_sentences import parse_claim
 from deadzone.study.loading import find_study, load_study
@@ -72,8 +73,7 @@ def command(
     shown = {"run_id": run_folder.run_id, "claims": [verdict.to_dict() for verdict in judged]}
     said = json.dumps(shown, ensure_ascii=False) if as_json else "\n".join(map(str, judged))
     if form:
-        name = f"{run_folder.folder.parent.name}/{run_folder.run_id}"
-        said = claims_table(judged).markdown(f"deadzone report {name}")
+        said = claims_table(judged).markdown(f"deadzone report {name_of(run_folder)}")
     if not only_if or claims_moved(run_folder, judged):
         click.echo(said)
     fail_where_claims_fell(judged, fail_on)

@@ -29,7 +29,7 @@ from deadzone.cli.options import (
     zero_option,
 )
 from deadzone.errors import EXIT_FINDING, FindingError, PhaseError, TableError, did_you_mean
-from deadzone.report.sweep.analysis import analyse, explained_by_account
+from deadzone.report.sweep.analysis import Analysis, analyse, explained_by_account
 from deadzone.report.sweep.terminal import in_terminal, terminal_of
 from deadzone.report.sweep.trials import Source
 from deadzone.store.tables import (
@@ -130,7 +130,7 @@ def command(
         raise (FindingError if analysis.stopped else PhaseError)(analysis.problem)
     if as_json:
         advice = analysis.advice or answer.recommend(anyway=anyway, **options)
-        click.echo(json.dumps(_facts(answer, advice, seen.table)))
+        click.echo(json.dumps(_facts(answer, advice, analysis, seen.table)))
     else:
         terminal = terminal_of(sys.stdout)
         is_whole = details or not (terminal or quiet)  # where nothing is drawn
@@ -139,15 +139,18 @@ def command(
     raise click.exceptions.Exit(EXIT_FINDING if analysis.is_spoilt else 0)
 
 
-def _facts(answer: Answer, advice: Recommendation, frame: pd.DataFrame) -> dict[str, Any]:
+def _facts(
+    answer: Answer, advice: Recommendation, analysis: Analysis, frame: pd.DataFrame
+) -> dict[str, Any]:
     """The answer as it is printed with --json."""
     about = {name: getattr(answer.candidates, name) for name in ("response", "goal", "goal_from")}
     facts: dict[str, Any] = {"knob": answer.factors[-1], **about, "phases": [], "outliers": []}
     if answer.others:
         facts["by"] = ", ".join(answer.others)
+        advised: list[Any] = [part.advice for part in analysis] or [None] * len(answer.models)
         facts["slices"] = [
-            {**dict(zip(answer.others, levels, strict=True)), **model.to_dict()}
-            for levels, model in answer.models.items()
+            {**dict(zip(answer.others, levels, strict=True)), **model.to_dict(own)}
+            for (levels, model), own in zip(answer.models.items(), advised, strict=True)
         ]
     for model in () if answer.others else answer.models.values():
         facts |= model.to_dict(advice)
@@ -183,11 +186,13 @@ def _read(
         example = shlex.join(roles)
         raise TableError(f"Which column is {asked}? There are {there}. Add `{example}`.")
     response = responses[0]
-    is_row = table.columns[0] == knob and response in [*table[knob]]
+    first = str(table.columns[0])
+    is_turned = first == knob or (knob not in table and bool(levels_in(table.columns)))
+    is_row = is_turned and bool(table[first].eq(response).any())
     is_missing = column_of(table, response) not in table
     if is_row and is_missing:
         _say(f"the columns are levels of {knob}.")
-        return turned(table, response), response
+        return turned(table.rename(columns={first: knob}), response), response
     check_no_title(table, path, (knob, response))
     if wide:
         rows = long_table(table, wide, response, name)
@@ -211,6 +216,9 @@ def _read(
                 f"The table has no column {response!r}, and {', '.join(columns)} look like repeats "
                 f"of one response: read them with `--wide '{pattern}'`."
             )
+    if f"{response}.1" in table:
+        reads = f"`--wide '{response},{response}.*' --response NAME`"
+        _say(f"{response} stands several times in the head line, read once: {reads} reads all.")
     return table, response
 
 

@@ -57,6 +57,8 @@ def command(
     from deadzone.store.imports.result import tidy
     from deadzone.store.tables import appended, write_table
 
+    if output and output.resolve() in [path.resolve() for path in files]:
+        raise click.UsageError(f"{output} is one of the files that are read: name another with -o.")
     results = [read_result(form, path) for path in files]
     table = tidy(results, pairs("--set", stated, "COLUMN=VALUE, such as threads=4"))
     named = [

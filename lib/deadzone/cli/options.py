@@ -150,11 +150,13 @@ decision_options = together(
 def pairs(option: str, texts: tuple[str, ...], example: str) -> dict[str, str]:
     """What an option that is written NAME=VALUE was given. Raises UsageError for another text, with
     an example."""
-    values = {}
+    values: dict[str, str] = {}
     for text in texts:
         name, _, value = text.partition("=")
         if not (name and value):
             raise click.UsageError(f"{option} {text}: write {example}.")
+        if values.get(name, value) != value:
+            raise click.UsageError(f"{option} {name} is given as {values[name]} and as {value}.")
         values[name] = value
     return values
 

@@ -20,7 +20,7 @@ from deadzone.cli.options import details_option, gone
 from deadzone.cli.parameters import Asked, study_options
 from deadzone.cli.report import warn_of_pdf
 from deadzone.cli.sweep import print_plan
-from deadzone.errors import EXIT_FINDING, EXIT_MOVED
+from deadzone.errors import EXIT_FINDING, EXIT_MOVED, StudyError, check_known
 from deadzone.language.messages import LANGUAGES, speaking
 from deadzone.report.document.execution import execute, notebook_parameters, refuse_secrets
 from deadzone.report.document.publishing import publish_run, read_entry, run_parameter
@@ -29,6 +29,7 @@ from deadzone.run.sweep.progress import PROGRESS_VARIABLE, shown_on
 from deadzone.run.targets.undo_log import remove_leftovers
 from deadzone.store.run import RunFolder, new_run_id
 from deadzone.study.design import refuse_unanswerable
+from deadzone.study.direction import GOALS
 from deadzone.study.loading import SHORT_NAMES, find_study, load_study
 from deadzone.study.spec import Study
 
@@ -54,7 +55,13 @@ def command(asked: Asked, quiet: bool, details: bool) -> None:
     analysis, overrides = _split(asked.study, asked.overrides)
     asked = replace(asked, overrides=overrides)
     with speaking(str(analysis.get("lang", LANGUAGES[0]))):
-        pass  # an unknown language is refused before anything runs
+        pass  # an unknown language is refused before anything runs, and so are other wishes
+    if analysis:
+        from deadzone.analysis.phases.recommend import check_options
+
+        check_options(**{name: wish for name, wish in analysis.items() if wish != ""})
+        goal = analysis.get("goal") or GOALS[0]
+        check_known(StudyError, f"-p goal is {goal!r}", goal, GOALS, "Goals are")
     if asked.dry_run or asked.rehearse:
         print_plan(asked, is_analysed=True)
         return

@@ -29,6 +29,8 @@ def command(study: str, prune: bool, keep: int, yes: bool, as_json: bool) -> Non
     """
     from deadzone.verbs.run import runs
 
+    if yes and not prune:
+        raise click.UsageError("--yes removes what --prune lists: add `--prune`.")
     older = _older(study, keep) if prune else {}
     frame = runs(study or None)[::-1]
     frame = frame[frame["run"].isin(older)] if prune else frame
@@ -64,6 +66,8 @@ def _older(study: str, keep: int) -> dict[str, RunFolder]:
         if free := [run for run in of_study[:-keep] if state_of(run) == "measured"]:
             frame = history(name)  # it keeps the verdict of each run, too
             named = {*frame.loc[frame["ratio"].notna() | (frame["study_changed"] != ""), "run"]}
+            unkept = {run.run_id for run in free if not (run.folder / VERDICT_FILE).exists()}
+            named |= unkept & {*frame["run"]}  # its verdict could not be written
             older |= {f"{name}/{run.run_id}": run for run in free if run.run_id not in named}
     return older
 

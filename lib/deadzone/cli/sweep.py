@@ -17,6 +17,7 @@ from deadzone.language.messages import _
 from deadzone.run.sweep.forecast import preview
 from deadzone.run.sweep.opening import open_run, planned_file
 from deadzone.run.sweep.progress import Progress, progress_on
+from deadzone.store.command_lines import name_of
 from deadzone.store.run import RunFolder, list_runs
 from deadzone.study.design import WARMUP_BLOCK, PlannedTrial, refuse_unanswerable
 from deadzone.study.loading import find_study
@@ -47,7 +48,7 @@ def command(asked: Asked) -> None:
             shown["claims"] = [verdict.to_dict() for verdict in judged]
         click.echo(json.dumps(shown, ensure_ascii=False))
     else:
-        click.echo(f"Next: deadzone report {visible(opened.run.folder.parent.name)}/latest")
+        click.echo(f"Next: deadzone report {visible(name_of(opened.run))}")
     fail_where_claims_fell(judged, asked.fail_on)
 
 

@@ -26,12 +26,14 @@ from deadzone.errors import (
     WorkloadError,
 )
 from deadzone.language.messages import _
+from deadzone.run.sweep.forecast import preview
 from deadzone.run.sweep.progress import Progress, progress_on
 from deadzone.store.command_lines import (
     TRY,
     TRY_FOLDER_FILE,
     TRY_LINE_FILE,
     command_line,
+    name_of,
     try_folder,
 )
 from deadzone.store.provenance import usable_cores
@@ -151,9 +153,12 @@ def _measure(given: dict[str, Any], quiet: bool) -> None:
         study, asked = run.study(), given["on_change"]
         target = study.target.model_copy(update={"on_change": asked} if asked else {})
         plan = planned(study.model_copy(update={"target": target}), Path.cwd())
-    if not quiet:
+    if not quiet or (given["dry_run"] and not given["as_json"]):
         _print_plan(plan)
     if given["dry_run"] or given["rehearse"]:
+        if given["as_json"] and not given["rehearse"]:
+            known = (run.records(), run.finished()) if run else ((),)
+            click.echo(json.dumps(preview(plan, *known)))
         if plan.warning and not quiet:
             click.echo(plan.warning)
         if given["rehearse"]:
@@ -172,7 +177,8 @@ def _without_its_line(runs: Path, name: str | None) -> RunFolder:
     """The run to go on with, whose study says what its line did. Raises click.UsageError where a
     command is missing, StoreError for a run that needs its line."""
     typed = click.get_current_context().get_parameter_source
-    asked = [option for option in OPTIONS if typed(option) is ParameterSource.COMMANDLINE]
+    options = (*OPTIONS, "minus_one", "zero")
+    asked = [option for option in options if typed(option) is ParameterSource.COMMANDLINE]
     if not name or asked or typed("save") is ParameterSource.COMMANDLINE:
         raise click.UsageError("Missing argument '-- COMMAND [ARGUMENT]...'.")
     run = RunFolder.find(runs, name)
@@ -274,10 +280,9 @@ def _print_result(run: RunFolder, given: dict[str, Any]) -> None:
         click.echo(in_words_of_line(answer))
         for verdict in judged:
             click.echo(str(verdict))
-        name = f"{run.folder.parent.name}/{run.run_id}"
         if not quiet:
             click.echo(f"Run: {os.path.relpath(run.folder)}")
-            click.echo(f"Report: {page}" if page else f"Report: deadzone report {name}")
+            click.echo(f"Report: {page}" if page else f"Report: deadzone report {name_of(run)}")
     if analysis.is_spoilt:
         raise click.exceptions.Exit(EXIT_FINDING)
     fail_where_claims_fell(judged, given["fail_on"])

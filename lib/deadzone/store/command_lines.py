@@ -1,10 +1,11 @@
-"""The line that measures a run again, and the one by which it goes on."""
+"""What is typed for a run: its name, what measures it again, and by what it goes on."""
 
 import shlex
 from contextlib import suppress
 
+from deadzone import places
 from deadzone.contents import text_of
-from deadzone.errors import is_in_command, resume_option
+from deadzone.errors import DeadzoneError, is_in_command, resume_option
 from deadzone.store.run import RunFolder
 from deadzone.study.masking import MASK
 
@@ -18,6 +19,16 @@ TRY_LINE_FILE = "try-line.txt"
 
 TRY_FOLDER_FILE = "try-folder.txt"
 """Where it was typed: its command may be a path from there."""
+
+
+def name_of(run: RunFolder) -> str:
+    """The run as it is asked for: its study and id, which hold on every machine, STUDY/reference of
+    one that the package holds; its folder where it lies elsewhere."""
+    for name in (f"{run.folder.parent.name}/{run.run_id}", f"{run.run_id}/reference"):
+        with suppress(DeadzoneError):
+            if RunFolder.find(places.runs_folder(), name).folder.resolve() == run.folder.resolve():
+                return name
+    return str(run.folder.resolve())
 
 
 def command_line(run: RunFolder) -> str:

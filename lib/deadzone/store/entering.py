@@ -137,8 +137,10 @@ def _sums_up(table: pd.DataFrame, names: pd.Series) -> pd.Series:
     is_sum = ~words.map(STATISTICS.isdisjoint)
     measured = table.drop(columns=table.columns.intersection([*IDENTITY])).select_dtypes("number")
     others = measured[is_number]
+    varying = others.columns[others.nunique() > 1]
     for statistic, known in REPEATED.items():
-        is_sum |= ~words.map(known.isdisjoint) & measured.eq(others.agg(statistic)).any(axis=1)
+        alike = measured[varying].eq(others[varying].agg(statistic)).mean(axis=1) > 0.5
+        is_sum |= ~words.map(known.isdisjoint) & alike
     amounts = others.columns[(others > 0).all()]
     total = others[amounts].sum()
     is_total = (measured[amounts] - total).abs().le(CLOSE * total).mean(axis=1) >= 0.5

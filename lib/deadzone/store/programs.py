@@ -29,7 +29,7 @@ def answer_of(
 
 def ended(
     argv: Sequence[str],
-    timeout_s: float,
+    timeout_s: float | None,
     cwd: Path | str | None = None,
     env: Mapping[str, str] | None = None,
     files: Sequence[int] = (),

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import difflib
-import fcntl
 import json
-import os
 import re
 import secrets
 import shutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from datetime import UTC, datetime
 from functools import lru_cache
 from pathlib import Path
@@ -29,6 +27,7 @@ from deadzone.errors import (
     resume_option,
 )
 from deadzone.measurement import HistogramSlice, ProfileFile, Sample
+from deadzone.store.lock import held, holder_of, is_held
 from deadzone.store.provenance import notebook_facts
 from deadzone.store.records import (
     BATCH,
@@ -161,7 +160,7 @@ class RunFolder:
         name = str(name)
         with contextlib.suppress(OSError):  # a name of 300 letters is no path
             if (Path(name) / STUDY_FILE).is_file():
-                return cls(Path(name))
+                return cls(Path(name).resolve())
         study, _, run_id = name.rpartition("/")
         if run_id == "reference":
             from deadzone.store.reference import reference_run  # it needs pandas
@@ -213,24 +212,10 @@ class RunFolder:
                 f"continued:\n" + "\n".join(lines) + "\nUndo the change, or start a new run."
             )
 
-    @contextmanager
-    def lock(self) -> Iterator[None]:
+    def lock(self) -> AbstractContextManager[None]:
         """Hold the run for writing; a second process is refused, a dead one's lock is gone with
         it."""
-        with SaidAs(StoreError, f"{self.folder}: cannot write here"):
-            holder = (self.folder / LOCK_FILE).open("ab", buffering=0)
-        with holder:
-            try:
-                fcntl.flock(holder, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError as error:
-                raise StoreError(
-                    f"Run {self.run_id} is being written by another process; wait for it to end."
-                ) from error
-            # a full disk cannot record who writes; the lock holds
-            with contextlib.suppress(OSError):
-                holder.truncate(0)
-                holder.write(str(os.getpid()).encode())
-            yield
+        return held(self.folder / LOCK_FILE, self.run_id)
 
     def discard(self) -> None:
         """Remove a run that holds no trial, as if it had not been started."""
@@ -240,11 +225,12 @@ class RunFolder:
                 self.folder.parent.rmdir()
 
     def writer(self) -> int | None:
-        """Process that holds the run for writing, or last did; None if none ever did."""
-        try:
-            return int((self.folder / LOCK_FILE).read_text())
-        except (OSError, ValueError):
-            return None
+        """Process that holds the run for writing; None where none does, or it is not known."""
+        return holder_of(self.folder / LOCK_FILE)
+
+    def is_held(self) -> bool:
+        """Whether a process holds the run for writing."""
+        return is_held(self.folder / LOCK_FILE)
 
     def append(
         self,
@@ -339,6 +325,10 @@ class RunFolder:
         batches = self.batches()
         if not batches or "stopped" not in batches[-1]:
             return []
+        why = batches[-1]["stopped"]
+        is_spent = isinstance(why, dict) and why.get("reason") == "budget_spent"
+        if is_spent and why["n"] < len(self.finished()):
+            return []  # a grid that went on
         questions = map(reason_of, batches[-1]["open"])
         still_open = (reason("still_open", question=question) for question in questions)
         return [reason_of(batches[-1]["stopped"]), *still_open]

@@ -36,7 +36,7 @@ from deadzone.store.text_form import (
     other_than,
 )
 from deadzone.study.quantity import level_amount
-from deadzone.study.response_cells import by_distinct
+from deadzone.study.response_cells import UNITS_OF, by_distinct
 from deadzone.study.scales import FEWEST_LEVELS, NO_LIMIT
 
 WRITABLE = (".csv", ".parquet")
@@ -114,6 +114,9 @@ def read_table(path: Path) -> pd.DataFrame:
         table = _read(path)
     except (OSError, ValueError, KeyError, EOFError, zlib.error, BadZipFile) as error:
         reason = str(error).splitlines()[0].rstrip(".")
+        if isinstance(error, UnicodeDecodeError):
+            way = f"iconv -f CP1252 -t UTF-8 {shlex.quote(str(path))} > {other_than(path)}"
+            reason = f"it is no UTF-8; if Windows wrote it: `{way}`"
         raise TableError(
             f"{path}: cannot be read as {_ending(path)[1:]}: {reason}.{_recognised(path)}"
         ) from error
@@ -210,7 +213,7 @@ def _read_standard_input() -> pd.DataFrame:
             return read_table(Path(file.name))
         except TableError as error:
             said = str(error).replace(f"{file.name}:", "standard input:", 1)
-            raise TableError(said.replace(file.name, "-")) from error
+            raise TableError(said.replace(file.name, "/dev/stdin")) from error
 
 
 def _read(path: Path) -> pd.DataFrame:
@@ -222,7 +225,12 @@ def _read(path: Path) -> pd.DataFrame:
     if kind in (".json", ".jsonl"):
         if kind == ".json":
             _check_rows(json.loads(path.read_bytes()))
-        return pd.read_json(path, lines=kind == ".jsonl", dtype=True)
+        try:
+            return pd.read_json(path, lines=kind == ".jsonl", dtype=False)
+        except ValueError as error:
+            if kind == ".json":
+                raise
+            raise ValueError("a line holds no whole record; `jq -c` writes one a line") from error
     if kind == ".xlsx":
         import openpyxl  # noqa: F401
 
@@ -372,12 +380,18 @@ def turned(table: pd.DataFrame, response: str) -> pd.DataFrame:
     """A table whose rows are responses and whose columns are levels, with a row a trial of one
     response. The name of the first column is that of the knob."""
     knob, *levels = map(str, table.columns)
-    own = [name.rpartition(".")[0] for name in levels]
-    if 2 * sum(name in levels for name in own) >= len(levels):  # 1, 1.1, 2, 2.1: read so of 1, 1, 2
-        levels = [base if base in levels else name for base, name in zip(own, levels, strict=True)]
+    levels = _as_headed(levels)
     rows = table[table[knob].eq(response)].drop(columns=knob)
     cells = {knob: np.tile(levels, len(rows)), response: rows.to_numpy().ravel()}
     return pd.DataFrame(cells, dtype=object).apply(as_numbers)
+
+
+def _as_headed(names: list[str]) -> list[str]:
+    """Names of columns as the head line has them: 1, 1.1, 2, 2.1 is read so of 1, 1, 2, 2."""
+    own = [name.rpartition(".")[0] for name in names]
+    if 2 * sum(name in names for name in own) < len(names):
+        return names
+    return [base if base in names else name for base, name in zip(own, names, strict=True)]
 
 
 def long_table(table: pd.DataFrame, wide: str, response: str, name: str = "") -> pd.DataFrame:
@@ -393,14 +407,17 @@ def long_table(table: pd.DataFrame, wide: str, response: str, name: str = "") ->
     others = [column for column in table if column not in columns]
     name = name or REPEAT
     for new in (response, name):
-        if new in others or response == name:
+        if new in table or response == name:
             raise TableError(
                 f"A wide table becomes columns {response!r} and {name!r}, and there is a column "
                 f"{new!r}: name the response or {option('name')} otherwise."
             )
     long = table.melt(others, columns, name, response, ignore_index=True)
-    if name == REPEAT:
-        long[name] = long[name].map({column: i for i, column in enumerate(columns, 1)})
+    shown = range(1, len(columns) + 1) if name == REPEAT else _as_headed(columns)
+    long[name] = long[name].map(dict(zip(columns, shown, strict=True)))
+    units = {table.attrs.get(UNITS_OF, {}).get(column, "") for column in columns}
+    if len(units) == 1:
+        long.attrs = {**table.attrs, UNITS_OF: {response: units.pop()}}
     return long
 
 

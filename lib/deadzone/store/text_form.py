@@ -8,10 +8,11 @@ import gzip
 import re
 import shlex
 from collections.abc import Collection
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
-from deadzone.study.quantity import read_quantity
+from deadzone.study.quantity import LONE_THOUSANDS, read_quantity
 
 TEXTS = (".txt", ".dat", ".out", ".log")
 """Endings of texts that may hold a table."""
@@ -50,14 +51,35 @@ def form_of(path: Path) -> tuple[dict[str, Any], int]:
     lines = _read_of(every, skipped)
     if is_cut and len(lines) > 1:
         lines = lines[:-1]
-    if rules and lines and "|" in lines[0]:
+    are_bars = bool(rules and lines and "|" in lines[0])
+    separator = "|" if are_bars else _separator(lines[: ROWS_LOOKED_AT + 1])
+    _refuse_thousands(lines, separator)
+    if are_bars:
         return {**how, "sep": "|"}, lines[0].count("|")
-    separator = _separator(lines[: ROWS_LOOKED_AT + 1])
     cells = [cell.strip() for line in lines[1:] for cell in _cells(line, separator)]
-    comma = separator != "," and any(DECIMAL_COMMA.fullmatch(cell) for cell in cells)
+    commas = [cell for cell in cells if separator != "," and DECIMAL_COMMA.fullmatch(cell)]
+    comma = bool(commas) and (separator == ";" or not all(map(LONE_THOUSANDS.fullmatch, commas)))
     columns = len(_cells(lines[0], separator)) if lines else 0
     engine = "python" if separator in BLANKS[1:] else "c"
     return {**how, "sep": separator, "engine": engine, "decimal": "," if comma else "."}, columns
+
+
+def _refuse_thousands(lines: list[str], separator: str) -> None:
+    """Raise ValueError where a mark may stand between thousands or before decimals: 980, 1.810, of
+    one unit."""
+    marks = ".," if separator == ";" else "."
+    rows = [_cells(line, separator) for line in lines[1:]] if separator != "," else []
+    for column in zip_longest(*rows, fillvalue=""):
+        read = [re.fullmatch(rf"\s*([\d{marks}]+)\s*([^\d%]*)", cell) for cell in column]
+        for unit in {one[2].strip() for one in read if one}:
+            numbers = {one[1] for one in read if one and one[2].strip() == unit}
+            marked = {n for n in numbers if re.fullmatch(rf"[1-9]\d{{0,2}}[{marks}]\d{{3}}", n)}
+            whole = {n for n in numbers - marked if n.isdigit()}
+            if marked and whole == numbers - marked and max(map(len, whole), default=0) == 3:
+                raise ValueError(
+                    f"{min(marked)} beside whole numbers of three digits may be thousands or "
+                    "decimals: write thousands without a mark, or decimals in all"
+                )
 
 
 def _read_of(lines: list[str], skipped: Collection[int]) -> list[str]:

@@ -29,6 +29,7 @@ from deadzone.study.levels import Level, read_level
 from deadzone.study.loading import read_yaml
 from deadzone.study.objective_specs import in_unit_of
 
+KNOB = r"(?:(?P<knob>\w+) )?"
 SETTING = r"(\w+) ([\w.]+)"
 NUMBER = r"[\d.]+(?:e[-+]?\d+)?"
 CAUSES = "|".join(get_args(Cause)).replace("_", "[ _]")
@@ -38,12 +39,12 @@ FORMS = {
     rf"(?:faster|better) than (?P<than>{SETTING})",
     "same": rf"(?P<at>{SETTING}) within (?P<within>{NUMBER}) ?% of (?P<as>{SETTING})",
     "best": rf"(?P<best>{SETTING}) is best",
-    "nothing_to_gain_beyond": r"nothing to gain beyond (?:\w+ )?(?P<nothing_to_gain_beyond>[\w.]+)",
-    "phase": r"(?:\w+ )?(?P<from>[\w.]+) to (?P<to>[\w.]+) is (?:an? )?(?P<is>linear|dead[ "
+    "nothing_to_gain_beyond": rf"nothing to gain beyond {KNOB}(?P<nothing_to_gain_beyond>[\w.]+)",
+    "phase": rf"{KNOB}(?P<from>[\w.]+) to (?P<to>[\w.]+) is (?:an? )?(?P<is>linear|dead[ "
     r"_]zone|breakthrough|plateau|reversal)",
-    "scaling": rf"(?:\w+ )?(?P<from>{NUMBER}) to (?P<to>{NUMBER}) scales by at least "
+    "scaling": rf"{KNOB}(?P<from>{NUMBER}) to (?P<to>{NUMBER}) scales by at least "
     rf"(?P<at_least>{NUMBER})",
-    "why": rf"(?:\w+ )?(?P<from>{NUMBER}) to (?P<to>{NUMBER}) is (?P<is>{CAUSES})",
+    "why": rf"{KNOB}(?P<from>{NUMBER}) to (?P<to>{NUMBER}) is (?P<is>{CAUSES})",
     "holds": rf"(?P<response>\w+) (?P<side>at most|at least) (?P<bound>{NUMBER}) "
     rf"?(?P<unit>[a-zµ]*)(?P<there>(?: (?:at|and) {SETTING})*)",
     "not_worse": rf"(?P<response>\w+) no worse by (?P<bound>{NUMBER}) ?(?P<unit>%|[a-zµ]*) from "
@@ -83,6 +84,7 @@ def _document(text: str) -> dict[str, Any]:
                 if part is not None
             }
             claim = {"says": text, "given": _settings(re.sub(r"\band ", "", given))}
+            claim |= {"knob": knob} if (knob := read.pop("knob", None)) else {}
             if form == "holds":
                 claim["holds"] = {read["response"]: {read["side"]: _bound(read)}}
                 return {**claim, "at": read["there"] or None}

@@ -17,6 +17,7 @@ from deadzone.study.base import NAME_PATTERN, Spec
 from deadzone.study.factors import FactorLevel
 from deadzone.study.levels import NONE, Level, format_level, is_number
 from deadzone.study.objective_specs import DERIVED, Column, ObjectiveSpec, in_own_units
+from deadzone.study.scales import level_name, scale_of
 
 PRACTICAL_SHARE = 0.03
 """A gain below 3 % is none that anybody acts on: the margin of `nothing_to_gain_beyond`, of `same`
@@ -69,7 +70,7 @@ class ScalingSpec(Spec):
     stop: float = Field(alias="to", gt=0)
     """upper level"""
 
-    at_least: float
+    at_least: float = Field(ge=-10, le=10)
     """elasticity: 1 is in proportion, 0 no gain"""
 
 
@@ -168,6 +169,9 @@ class ClaimSpec(Spec):
     given: dict[Column, FactorLevel] = Field(default_factory=dict)
     """levels of other factors at which the claim is to hold"""
 
+    knob: Column | None = None
+    """the factor that plain levels are of, which is the study's knob"""
+
     one_of = (
         "better", "same", "best", "scaling", "phase", "nothing_to_gain_beyond", "holds",
         "not_worse", "why", "cannot_be_judged",
@@ -191,7 +195,7 @@ class ClaimSpec(Spec):
         pair, span = self.better or self.same, self.scaling or self.phase or self.why
         if (pair and pair.at == pair.than) or (self.not_worse and self.start == self.stop):
             raise ValueError("compares a setting with itself")
-        if span and place(span.start) >= place(span.stop):
+        if span and -math.inf < place(span.start) >= place(span.stop):
             raise ValueError(f"goes from {span.start} to {span.stop}; write the lower level first")
 
     def stated(self) -> dict[str, Any]:
@@ -258,11 +262,15 @@ def ratio_of(
         others = [{factor: other} for other in levels[factor] if not same_level(other, level)]
         return Ratio(claim.best, others, 0.0, low_in_part=-practical)
     if (level := claim.nothing_to_gain_beyond) is not None:  # type: ignore[assignment]
-        beyond = [{knob: other} for other in levels[knob] if place(other) > place(level)]
+        at = {one: place(one) for one in levels[knob]}
+        at |= {one: x for one in at if (x := scale_of(at).positions.get(level_name(one)))}
+        least = next((x for one, x in at.items() if same_level(one, level)), math.inf)
+        beyond = [{knob: one} for one, x in at.items() if x > least]
         return Ratio({knob: level}, beyond, -practical)
     if worse := claim.not_worse:
         start, stop = claim.start or 0, claim.stop or 0
-        both = [name for name, known in levels.items() if _has(known, start, stop)][:1]
+        free = {name: known for name, known in levels.items() if name not in claim.given}
+        both = [name for name, known in free.items() if _has(known, start, stop)][:1]
         column = worse.response or response
         is_share = column in DERIVED or column.endswith("_share")
         absolute = is_share if worse.absolute is None else worse.absolute
@@ -318,6 +326,8 @@ def check_claims(
 def _check_names(
     where: str, claim: ClaimSpec, levels: Mapping[str, Sequence[Level]], knob: str
 ) -> None:
+    if claim.knob not in (None, knob):
+        raise StudyError(f"{where} speaks of {claim.knob}, and the knob is {knob}.")
     named = claim.named(knob)
     for factor, level in named:
         check_known(StudyError, f"{where} names {factor!r}, which is no factor", factor, levels)

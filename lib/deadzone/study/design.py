@@ -16,7 +16,7 @@ import numpy as np
 
 from deadzone import packs
 from deadzone.errors import StudyError, refused
-from deadzone.language.messages import Message
+from deadzone.language.messages import Message, _
 from deadzone.study.claims import ClaimSpec
 from deadzone.study.factors import HOST_CORES, EqualFactorSpec, Factor, FactorSpec, LevelsFactorSpec
 from deadzone.study.levels import NONE, Level, format_level, is_number
@@ -248,7 +248,14 @@ def why_no_choice(study: Study, combinations: Sequence[Treatment]) -> Message | 
     knob = study.knob_name
     written = study.factors.get(knob) or FactorSpec()
     levels = [combination.levels[knob] for combination in combinations]
-    return nothing_to_choose(knob, scale_of(levels, written.scale, written.at))
+    scale = scale_of(levels, written.scale, written.at)
+    if (why := nothing_to_choose(knob, scale)) or not scale.apart:
+        return why
+    return _(
+        "{knob} has levels that stand apart ({levels}); an adaptive sweep would leave them out.",
+        knob=knob,
+        levels=", ".join(scale.apart),
+    )
 
 
 def ends_of(combinations: Sequence[Treatment]) -> tuple[int, ...]:

@@ -94,7 +94,7 @@ WRONG = {
     "aborts", "aborted", "conflicts", "deadlocks", "stalls", "collisions", "switches", "migrations",
     "evictions", "throttled", "overhead", "rejects", "refused", "interrupts", "crashes", "resets",
     "reconnects", "restarts", "skipped", "downtime", "flaps", "elections", "false", "실패", "오류",
-    "에러", "재시도", "손실", "失败", "错误", "丢包", "丢失", "重试", "超时",
+    "rejections", "에러", "재시도", "손실", "失败", "错误", "丢包", "丢失", "重试", "超时",
 }  # fmt: skip
 
 COSTS = {
@@ -135,6 +135,9 @@ CHANGED = re.compile(
 )
 """How much a quantity changes, how much of it is left, or not there: of that nothing is known."""
 
+IS_BETTER = re.compile(r"(?i)\b(higher|more|larger|bigger|(lower|less|fewer|smaller)) is better")
+"""What people write behind a name."""
+
 RESPONSE_SPEED = re.compile(r"(?i)(response|응답|반응|响应)[ _]*(speed|속도|速度)(?![^\W\d_])")
 """How fast a response comes is a time."""
 
@@ -163,6 +166,8 @@ def direction_of(
 
 def known_goal(text: str) -> Goal | None:
     """The goal that a name or a unit says, None where it says none."""
+    if said := IS_BETTER.search(text):
+        return "min" if said[2] else "max"
     return GOAL_OF.get(kind_of(text))
 
 
@@ -188,7 +193,8 @@ def kind_of(text: str) -> Kind:
         return ""
     named = _telling(said)
     words, last = set(named), named[-1] if named else ""
-    if words & WRONG and "improvement" not in words:
+    plurals = {word + end for word in words for end in ("s", "es")} if "rate" in words else set()
+    if (words | plurals) & WRONG and "improvement" not in words:
         return "wrong"
     own = _of_words(named or below)
     if not below or (not said and below[0] not in TIME_UNITS):

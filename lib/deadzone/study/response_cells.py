@@ -45,7 +45,7 @@ WRITTEN = UNITS.keys() | SECONDS.keys() | {"%"}
 IN_NAMES = {unit.lower() for unit in WRITTEN}
 """As the words of a column's name have them."""
 
-DECIMALS = re.compile(r"(?<![\d,])\d+,(?:\d{1,2}|\d{4,})(?![\d,])")
+DECIMALS = re.compile(r"(?<![\d,])(?:0,\d+|\d+,(?:\d{1,2}|\d{4,}))(?![\d,])")
 """A number whose comma is no mark between thousands."""
 
 NO_DECIMALS = re.compile(r"\.|\d,\d+,\d")
@@ -57,7 +57,7 @@ BEHIND = re.compile(r"\(|±|\+/?-")
 FAR = 30
 """By this factor away from all others, the one cell with a unit may be in another than they are."""
 
-NO_VALUE = {"n/a", "na", "-", "--", "—", "?"}
+NO_VALUE = {"n/a", "na", "none", "-", "--", "—", "?"}
 
 STATUSES = {
     "timeout": ("timeout", "timed out", "time out", "timed_out", "dnf"),

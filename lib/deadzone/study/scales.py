@@ -125,8 +125,14 @@ def level_name(value: Any) -> str:
 
 
 def without_remarks(levels: Iterable[Any]) -> dict[str, Level]:
-    """The levels with a remark that lie on an axis, without it: 8 of `8 (HT)`."""
-    plain = {name: without_remark(name) for name in scale_of(levels).positions}
+    """The levels on an axis that are written otherwise than as a number, as numbers: 8 of `8 (HT)`,
+    1024 of `1,024`."""
+    scale = scale_of(levels)
+    plain = {
+        name: without_remark(name) if scale.unit else format_level(place)
+        for name, place in scale.positions.items()
+        if name != scale.beyond
+    }
     return {name: read_level(text) for name, text in plain.items() if text != name}
 
 

@@ -3,8 +3,9 @@ and stopped."""
 
 from collections.abc import Iterator
 from typing import Annotated, Literal
+from urllib.parse import urlsplit
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
 from deadzone.study.base import NAME_PATTERN, Argument, Spec
 from deadzone.study.levels import texts_in
@@ -27,6 +28,15 @@ DATA = "data"
 """Placeholder for the data folder of a service."""
 
 ANY_URL = r"^((https?|wss?)://|tcp://[^/:]+:\d+/?$)"
+
+
+def _with_host(url: str) -> str:
+    if not urlsplit(url).hostname or urlsplit(url).port == 0:  # `port` refuses what is none
+        raise ValueError("names no host, or the port 0")
+    return url
+
+
+AnyUrl = Annotated[str, Field(pattern=ANY_URL), AfterValidator(_with_host)]
 
 EnvironmentName = Annotated[str, Field(pattern=NAME_PATTERN, max_length=64)]
 
@@ -93,7 +103,7 @@ class ServiceKeys(Spec):
     cwd: str | None = None
     """working folder, relative to the study file"""
 
-    url: str | None = Field(default=None, pattern=ANY_URL)
+    url: AnyUrl | None = None
     """base URL of a service that is up already; nothing is started then; tcp://host:port of one
     that speaks no HTTP"""
 
@@ -153,7 +163,7 @@ class EnvironmentSpec(Spec):
     service: ServiceKeys | None = None
     """keys of the service that are different here; env is added to"""
 
-    url: str | None = Field(default=None, pattern=ANY_URL)
+    url: AnyUrl | None = None
     """base URL of a service that is up already in this environment"""
 
     def _hangs_together(self) -> None:

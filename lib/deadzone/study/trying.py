@@ -64,6 +64,9 @@ IN_A_LINE = {
     r"design\.(until\.)?(warmup|timeout|budget|resolution)(_s)?": r"--\2",
     r"trust\.max_foreign_cpu": "--foreign-cpu",
     r"-p target\.on_change": "--on-change",
+    r"(the response '\w+' has [^.]*\.) Call it otherwise, such as '\w+'": (
+        r"\1 Write its words in the expression as `(?:words)`, and it is called result"
+    ),
     r"factors\.(cpu|memory)_limit(\[\d+\])?": r"--\1-limit",
     r"factors\.(\w+)(\.levels)?(\[\d+\])?": r"-L \1",
     r"(claim|belongs)s?\[\d+\]": r"--\1",
@@ -192,12 +195,12 @@ def levels_in(name: str, text: str, cores: int) -> tuple[Level, ...]:
     """Levels as they are typed, with commas between or as a range. Raises StudyError for other
     texts."""
     with refused(f"{name} {text}: "):
-        if name == "memory_limit" and ".." in text:
+        if name.endswith("memory_limit") and ".." in text:
             return _sizes(text, cores)
         if match := RANGE.fullmatch(text.strip()):
             start, stop = (plain_number(float(end)) for end in match.groups())
-            whole = name != "cpu_limit" and not any("." in end for end in match.groups())
-            return chosen_levels(start, stop, whole, cores)
+            is_whole = not any("." in end for end in match.groups())
+            return chosen_levels(start, stop, is_whole and not name.endswith("cpu_limit"), cores)
     parts = [part.strip().replace("\\,", ",") for part in re.split(r"(?<!\\),", text)]
     if not all(parts):
         raise StudyError(
@@ -205,8 +208,25 @@ def levels_in(name: str, text: str, cores: int) -> tuple[Level, ...]:
         )
     if re.fullmatch(r"[\d.]+([\s-]+[\d.]+)+", text.strip()):
         raise StudyError(f"{name} {text} is one level, a word: write `1,2,4` or `1..8`.")
+    if _are_versions(parts):
+        raise StudyError(
+            f"{name} {text!r}: these are numbers to a sweep, and look like versions. Write the "
+            "whole word as a level, such as `python3.10`."
+        )
     number = r"-?[\d.]+(e[+-]?\d+)?"
+    if not name.endswith(LIMITS):  # the program gets 3.10 as it was typed
+        number = rf"(?!-?\d+\.\d*0$){number}"
     return tuple(read_yaml(one, name) if re.fullmatch(number, one) else one for one in parts)
+
+
+def _are_versions(parts: Sequence[str]) -> bool:
+    """Whether levels rise as versions do, 3.9, 3.10, 3.11, and as numbers neither rise nor fall."""
+    if not all(re.fullmatch(r"\d+\.\d+", part) for part in parts):
+        return False
+    numbers = [float(part) for part in parts]
+    versions = [[int(number) for number in part.split(".")] for part in parts]
+    is_sorted = sorted(numbers) in (numbers, numbers[::-1])
+    return versions == sorted(versions) and not is_sorted
 
 
 def _sizes(text: str, cores: int) -> tuple[Level, ...]:
@@ -221,6 +241,7 @@ def _argv(command: Sequence[str], shell: str) -> list[str]:
     """The program and its arguments as a study has them. shell: that runs them, `none` for none."""
     whole = " ".join(command)
     if shell != "none":
+        whole = whole if len(command) == 1 else " ".join(map(_as_word, command))
         with refused(f"--shell {shell}: "):
             return [*shlex.split(shell), "-c", _escaped(whole)]
     parts = _words(whole) if len(command) == 1 else command
@@ -231,6 +252,13 @@ def _argv(command: Sequence[str], shell: str) -> list[str]:
             f"{words[0]!r} means something to a shell only: add `--shell sh` before `--`."
         )
     return [_escaped(part) for part in parts]
+
+
+def _as_word(text: str) -> str:
+    """A word as a shell reads it back: quoted where it has blanks or quotes, and nothing in it is
+    for the shell."""
+    is_quoted = re.search(r"[\s'\"]", text) and not re.search(r"[|&;<>()$`]", text)
+    return shlex.quote(text) if is_quoted else text
 
 
 def _words(text: str) -> list[str]:
@@ -255,7 +283,7 @@ def _unmeasured(text: str | None) -> list[str] | None:
         return None
     words = _words(text)
     is_for_a_shell = any(map(SYMBOL.fullmatch, words)) or any(map(OF_A_SHELL.fullmatch, words[:1]))
-    if "$" in text or is_for_a_shell:
+    if re.search(r"[$*~]|\[.*\]", text) or is_for_a_shell:  # variables, and names of files
         return ["sh", "-c", _escaped(text)]
     return [_escaped(part) for part in words]
 

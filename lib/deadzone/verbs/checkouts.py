@@ -3,7 +3,6 @@ measured in turns with the first one once more, which shows the noise of no chan
 
 import shlex
 import shutil
-import subprocess
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -16,7 +15,8 @@ from deadzone.analysis.phases.quantities import plain_name
 from deadzone.errors import CompareError, FindingError, SaidAs, refused
 from deadzone.language.messages import _, join
 from deadzone.run.targets.interrupts import undisturbed
-from deadzone.store.programs import answer_of
+from deadzone.run.targets.limits.base import group_name
+from deadzone.store.programs import answer_of, ended
 from deadzone.study.trying import slug
 from deadzone.verbs.comparing import compare
 from deadzone.verbs.run import Run
@@ -106,14 +106,15 @@ def _git(otherwise: str, *words: str) -> str:
     own."""
     answer = answer_of(("git", *words), GIT_TIMEOUT_S)
     if answer.returncode:
-        raise CompareError(otherwise or f"`git {words[0]}`: {answer.stderr.strip()}")
+        said = f"`git {words[0]}`: {answer.stderr.strip()}"
+        raise CompareError(*filter(None, (said, otherwise)))
     return answer.stdout.strip()
 
 
 @contextmanager
 def _worktrees(commits: Sequence[str]) -> Iterator[Path]:
     """A folder with the worktrees A and B, and `A again`, which is A; gone in the end."""
-    folder = Path(tempfile.mkdtemp(prefix="deadzone-checkout-"))
+    folder = Path(tempfile.mkdtemp(prefix=f"{group_name()}-checkout-"))
     trees = [folder / A, folder / B]
     try:
         for tree, commit in zip(trees, commits, strict=True):
@@ -132,12 +133,9 @@ def _build(line: str, folder: Path, name: str) -> None:
         return
     failed = f"{name}: `{line}` cannot be started in {folder}"
     with refused(f"--build {line}: "), SaidAs(CompareError, failed):
-        built = subprocess.run(
-            shlex.split(line), cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT, text=True, errors="replace",
-        )  # fmt: skip
+        built = ended(shlex.split(line), None, folder)
     if built.returncode:
-        printed = "\n".join(built.stdout.splitlines()[-LAST_LINES:])
+        printed = "\n".join(f"{built.stdout}\n{built.stderr}".splitlines()[-LAST_LINES:])
         raise CompareError(
             f"{name} does not build:\n{printed}\nIn a checkout of it `{line}` ended with exit code "
             f"{built.returncode}."

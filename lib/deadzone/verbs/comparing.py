@@ -109,7 +109,7 @@ def _side_of(source: Comparable) -> _Side:
     if not isinstance(source, Run | str | Path):
         check_frame(source, CompareError)
         levels = [level for level in source.index.names if level is not None]
-        return _Side("", with_index(source, levels))
+        return _Side("", with_index(source, levels).rename(columns=str))
     if isinstance(source, str | Path):
         if is_file_of_table(source):
             return _Side(Path(source).name, read_table(Path(source)))

@@ -12,7 +12,7 @@ from deadzone.run.sweep.checks import JUDGED
 from deadzone.run.targets.local import LocalTarget
 from deadzone.run.workloads.python import RESULT, SETUP
 from deadzone.store.provenance import usable_cores
-from deadzone.study.levels import NONE
+from deadzone.study.levels import NONE, read_level
 from deadzone.study.loading import parse_study
 from deadzone.study.scales import level_name
 from deadzone.study.spec import Study
@@ -50,7 +50,7 @@ def study_of(
     }
     judged = {"name": response or "wall_s", "unit": None if response else "s", "goal": goal}
     written = {
-        factor: [_written(factor, level) for level in given] for factor, given in known.items()
+        factor: [written_level(factor, level) for level in given] for factor, given in known.items()
     }
     document = {
         "study": slug(name or called),
@@ -68,10 +68,12 @@ def study_of(
 
 
 def _listed(factor: str, given: Sequence[Any] | str) -> tuple[Any, ...]:
-    return levels_in(factor, given, usable_cores()) if isinstance(given, str) else tuple(given)
+    if isinstance(given, str):
+        return tuple(map(read_level, levels_in(factor, given, usable_cores())))
+    return tuple(given)
 
 
-def _written(factor: str, level: Any) -> Any:
+def written_level(factor: str, level: Any) -> Any:
     """A level as a study writes it. Raises StudyError for one that it cannot."""
     plain = level.item() if hasattr(level, "item") else level
     if plain is None:

@@ -14,7 +14,7 @@ from deadzone.report.sweep.claims import judge_run
 from deadzone.study.claim_sentences import parse_claim
 from deadzone.study.claims import check_claims
 from deadzone.study.levels import Level
-from deadzone.study.scales import levels_in, without_remarks
+from deadzone.study.scales import levels_in, without_remark, without_remarks
 from deadzone.verbs.examining import Rows
 from deadzone.verbs.run import Run, source_of
 
@@ -74,6 +74,7 @@ def judge(
     measured = Measured(sound, source.response, source.goal, source.knob, levels)
     several = [claims] if isinstance(claims, str | Mapping) else claims
     names = {name: level for own in plain.values() for name, level in own.items()}
+    names |= {without_remark(name): level for name, level in names.items()}
     parsed = [parse_claim(_without_remarks(claim, names)) for claim in several]
     check_claims(parsed, measured.factors, source.knob, [*map(str, source.trials)])
     return JudgedClaims(judged(parsed, measured, confidence))

@@ -5,8 +5,10 @@ from typing import Any
 
 from deadzone import places
 from deadzone.errors import ReportError, check_type
+from deadzone.language.messages import LANGUAGES
 from deadzone.report.document.publishing import (
     Published,
+    folder_for,
     publish_index,
     publish_notebook,
     publish_run,
@@ -46,6 +48,7 @@ def publish(source: Run | str | Path, /, **parameters: Any) -> Published:
 def _of_notebook(path: Path, parameters: dict[str, Any]) -> Published:
     if not path.is_file():
         raise ReportError(f"{path}: there is no such notebook.")
-    folder = places.reports_folder() / path.stem / OF_A_NOTEBOOK
+    own = places.reports_folder() / path.stem
+    folder = folder_for(own / OF_A_NOTEBOOK, str(parameters.get("lang") or LANGUAGES[0]))
     publish_notebook(path, parameters, folder)
-    return Published(folder, write_front_page(folder.parent))
+    return Published(folder, write_front_page(own))

@@ -1,7 +1,7 @@
 """`load_run` and `runs`: what was measured on this machine."""
 
-import fcntl
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -24,7 +24,7 @@ from deadzone.report.sweep.report import SweepReport
 from deadzone.report.sweep.source import load_source
 from deadzone.report.sweep.trials import Source
 from deadzone.signatures import with_options_of
-from deadzone.store.run import CLAIMS_FILE, LOCK_FILE, RunFolder, list_runs
+from deadzone.store.run import CLAIMS_FILE, RunFolder, list_runs
 from deadzone.store.tables import is_file_of_table, with_numpy_types
 from deadzone.study.spec import Study
 
@@ -305,12 +305,14 @@ def runs(study: str | None = None) -> pd.DataFrame:
 
 
 def _row(run: RunFolder) -> dict[str, Any]:
-    records, facts = run.records(), run.provenance()
+    records, facts, question = run.records(), run.provenance(), ""
+    with suppress(StoreError):  # of a later release, or of a pack that is not here
+        question = run.study().question
     starts = [str(record.get("started_at") or "") for record in records]
     return {
         "run": f"{run.folder.parent.name}/{run.run_id}",
         "started_at": min(starts, default=str(facts.get("recorded_at", ""))),
-        "question": run.study().question,
+        "question": question,
         "trials": len(records),
         "not_ok": sum(record["status"] != "ok" for record in records),
         "not_trusted": sum(not record["trusted"] for record in records),
@@ -323,20 +325,10 @@ def _row(run: RunFolder) -> dict[str, Any]:
 
 def state_of(run: RunFolder) -> str:
     """What a run is, see `runs`; one that is `measured` and no more may be pruned."""
-    if _is_held(run):
+    if run.is_held():
         return "measuring"
     if (places.reports_folder() / run.folder.parent.name / run.run_id).exists():
         return "published"
     if (run.folder / CLAIMS_FILE).exists():
         return "claimed"
     return "measured" if run.journal_file.exists() else "no trials"
-
-
-def _is_held(run: RunFolder) -> bool:
-    """Whether a process holds the run for writing."""
-    try:
-        with (run.folder / LOCK_FILE).open("rb") as holder:
-            fcntl.flock(holder, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except OSError as error:
-        return isinstance(error, BlockingIOError)
-    return False

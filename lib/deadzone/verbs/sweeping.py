@@ -10,9 +10,9 @@ from deadzone.run.sweep.progress import Progress, progress_on
 from deadzone.store.provenance import usable_cores
 from deadzone.store.run import RunFolder
 from deadzone.study.coresident_specs import LIMITS
-from deadzone.study.levels import format_level
 from deadzone.study.loading import parse_study
 from deadzone.study.plan import Plan
+from deadzone.study.scales import level_name
 from deadzone.study.spec import Study
 from deadzone.study.trying import OPTIONS, study_of_line
 from deadzone.verbs.studies import changed_by, load_study
@@ -98,6 +98,7 @@ def sweep(
             planned(study or load_study(cast("Any", source), design), Path.cwd()),
             places.runs_folder(),
         )
+        resume = f"{plan.study.study}/latest" if resume == "latest" else resume
         run = RunFolder.find(runs, resume) if resume else RunFolder.create(runs, plan.study, run_id)
         opened = OpenRun(plan, run)
     measure(opened.plan, opened.run, Progress() if quiet else progress_on())
@@ -133,15 +134,18 @@ def _study_of_command(command: Any, levels: Levels, design: dict[str, Any]) -> S
     for name in design:
         check_known(StudyError, f"A command has no option {name!r}", name, OPTIONS, "Options are")
     words = tuple(map(str, command))
-    texts = {name: _text_of(known) for name, known in levels.items()}
+    texts = {name: _text_of(name, known) for name, known in levels.items()}
     limits = {name for name in LIMITS if f"{{{name}}}" not in words} & {*texts}
     lists = [(name, text) for name, text in texts.items() if name not in limits]
     asked = {**design, "lists": lists, **{name: texts[name] for name in limits}}
     return parse_study(study_of_line(words, asked, usable_cores()), "")
 
 
-def _text_of(levels: Sequence[Any] | str) -> str:
-    """Levels as they are typed after `-L`."""
+def _text_of(name: str, levels: Sequence[Any] | str) -> str:
+    """Levels as they are typed after `-L`. Raises StudyError for one that is none."""
     if isinstance(levels, str):
         return levels
-    return ",".join(str(format_level(level)).replace(",", "\\,") for level in levels)
+    from deadzone.verbs.functions import written_level
+
+    written = (level_name(written_level(name, level)) for level in levels)
+    return ",".join(level.replace(",", "\\,") for level in written)

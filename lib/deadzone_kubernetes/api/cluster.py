@@ -194,7 +194,8 @@ class Cluster:
     def _load(self) -> None:
         from kubernetes import client
 
-        self.configuration, self.default_namespace = _configuration(self._context)
+        # from now on the same context, whichever becomes the current one
+        self.configuration, self.default_namespace, self._context = _configuration(self._context)
         self.api_client = client.ApiClient(self.configuration)
         apis = {
             "core": client.CoreV1Api,
@@ -322,9 +323,9 @@ def _kubeconfigs() -> list[str]:
     return [name for name in files.split(os.pathsep) if os.path.isfile(name)]  # noqa: PTH113
 
 
-def _configuration(context: str | None) -> tuple[Any, str]:
-    """The client's configuration and the namespace it names: of the kubeconfig, or of the pod this
-    runs in."""
+def _configuration(context: str | None) -> tuple[Any, str, str | None]:
+    """The client's configuration, the namespace it names, and the context of the kubeconfig; None
+    in the pod this runs in."""
     from kubernetes import client, config
     from kubernetes.config import ConfigException
 
@@ -332,7 +333,7 @@ def _configuration(context: str | None) -> tuple[Any, str]:
     configuration.retries = False
     named = _kubeconfigs()
     if not named and SERVICE_HOST not in os.environ:
-        raise TargetError(
+        raise ClusterError(
             "There is no cluster to reach: no kubeconfig (KUBECONFIG, or ~/.kube/config), and this "
             "is no pod."
         )
@@ -340,7 +341,7 @@ def _configuration(context: str | None) -> tuple[Any, str]:
         if not named:
             config.load_incluster_config(client_configuration=configuration)
             own = Path(OWN_NAMESPACE)
-            return configuration, own.read_text().strip() if own.is_file() else "default"
+            return configuration, own.read_text().strip() if own.is_file() else "default", None
         # Said here, for the client looks at KUBECONFIG once, when it is imported.
         files = os.pathsep.join(named)
         config.load_kube_config(files, context=context, client_configuration=configuration)
@@ -348,9 +349,10 @@ def _configuration(context: str | None) -> tuple[Any, str]:
     except (
         ConfigException, yaml.YAMLError, OSError, ValueError, TypeError, AttributeError, LookupError
     ) as error:  # fmt: skip
-        raise TargetError(f"The cluster's configuration cannot be used: {error}.") from error
-    chosen = next((entry for entry in contexts if entry["name"] == context), current)
-    return configuration, (chosen or {}).get("context", {}).get("namespace") or "default"
+        raise ClusterError(f"The cluster's configuration cannot be used: {error}.") from error
+    chosen = next((entry for entry in contexts if entry["name"] == context), current) or {}
+    namespace = chosen.get("context", {}).get("namespace") or "default"
+    return configuration, namespace, chosen.get("name", context)
 
 
 def _why(error: Exception) -> str:

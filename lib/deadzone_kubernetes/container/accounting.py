@@ -26,6 +26,9 @@ TICK_S = 0.01
 """/proc/stat counts in hundredths of a second on every system that containers run on."""
 
 
+LAST_SIGNAL = 128 + 64
+"""What a shell tells of the highest signal; what is more is a program's own exit code."""
+
 READ = re.compile(r"\b(?:rbytes=|Read )(\d+)")
 
 WRITTEN = re.compile(r"\b(?:wbytes=|Write )(\d+)")
@@ -221,7 +224,7 @@ def _exit(trial: TrialAccount) -> Exit:
     peak_kib = trial.text("peak")
     return Exit(
         wall(trial.before, trial.after),
-        exit_code=128 - int(code) if int(code) > 128 else int(code),
+        exit_code=128 - int(code) if 128 < int(code) <= LAST_SIGNAL else int(code),
         max_rss_bytes=int(peak_kib) * 1024 if peak_kib.isdigit() else None,
         timed_out="timed_out" in trial.lines and started,
         exec_error=None if started else rest,

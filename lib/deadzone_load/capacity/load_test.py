@@ -88,7 +88,8 @@ class LoadTest:
     @property
     def rates(self) -> tuple[float, ...]:
         """The rates that were measured, rising [1/s]."""
-        return tuple(sorted(float(rate) for rate in self.trials[RATE].dropna().unique()))
+        judged = {rate for _pool, rate in self.feasibility.cells} if self.feasibility else set()
+        return tuple(sorted(judged | {*map(float, self.trials[RATE].dropna())}))
 
     @property
     def confidence(self) -> pd.DataFrame:

@@ -81,7 +81,7 @@ def failure_of(
     plan: LoadPlan, recorder: Recorder, responses: dict[str, float], allowed: int
 ) -> str | None:
     """Why the trial failed, in a sentence, or None. What was measured is kept all the same."""
-    both = recorder.errors + recorder.connect_errors
+    both = recorder.errors | recorder.connect_errors  # one that could not connect is in both
     if both["descriptors"]:
         return (
             f"the generator ran out of file descriptors or local ports {both['descriptors']:,} "
@@ -118,13 +118,15 @@ SENTENCES = {
 
 def _most(recorder: Recorder, plan: LoadPlan) -> str:
     """The commonest failure in words."""
-    both = recorder.errors + recorder.connect_errors
+    both = recorder.errors | recorder.connect_errors  # one that could not connect is in both
     kind, count = both.most_common(1)[0] if both else ("timeout", recorder.dropped)
     words = SENTENCES[kind].format(
         url=plan.url, protocol={"http": "HTTP/1.1"}.get(plan.protocol, plan.protocol)
     )
     if kind == "status" and recorder.statuses:
         words = f"{plan.url} answered with status {recorder.statuses.most_common(1)[0][0]}"
+    if kind == "garbage" and plan.verify_tls and plan.url.startswith(("https:", "wss:")):
+        words += ", or its certificate is not trusted (verify_tls: false takes any)"
     return f"{words} ({count:,} times)"
 
 

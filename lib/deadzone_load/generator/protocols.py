@@ -5,7 +5,9 @@ websockets reads.
 """
 
 import re
+import string
 from collections.abc import Mapping
+from urllib.parse import quote
 
 import httptools
 from websockets.client import ClientProtocol
@@ -43,7 +45,7 @@ class GarbageError(Exception):
 
 def request(method: str, path: str, host: str, headers: Mapping[str, str], body: bytes) -> bytes:
     """A request as bytes."""
-    lines = [f"{method} {path} HTTP/1.1"]
+    lines = [f"{method} {quote(path, safe=string.punctuation)} HTTP/1.1"]
     if "host" not in map(str.lower, headers):
         lines.append(f"Host: {host}")
     lines += [f"{name}: {value}" for name, value in headers.items()]

@@ -1,13 +1,17 @@
 """Each form of claim, true and false by a margin and at its edge, on trials with a planted
 truth."""
 
+from dataclasses import replace
+
 import pandas as pd
 import pytest
 
+import deadzone as dz
 from analysis.claims.planted import planted
 from analysis.mechanisms.test_explaining import table
 from deadzone.analysis.claims.judging import judge
 from deadzone.analysis.claims.measured import Measured
+from deadzone.errors import StudyError
 from deadzone.study.claim_sentences import parse_claim
 
 
@@ -146,3 +150,58 @@ def test_what_was_found_says_what_was_claimed():
     (judged,) = judge([parse_claim(claim)], planted(capped))
     assert judged.claim == "with 4 threads it is at least 2 times as good as with 1 thread"
     assert "claimed: at least 2 times" in judged.found
+
+
+def judged(claim, rows, columns, **of):
+    frame = pd.DataFrame(rows, columns=columns)
+    (verdict,) = dz.judge(claim, frame, columns[0], columns[1], **of)
+    return verdict.verdict
+
+
+NEAR = (0.99, 1.0, 1.01)
+
+
+def test_a_phase_is_judged_on_the_whole_range_that_is_claimed():
+    measured = replace(planted(capped), factors={"threads": (1, 2, 3, 4, 6, 8, 16)})
+    assert verdict("4 to 8 is plateau", measured) == "supported"
+    assert verdict("4 to 16 is plateau", measured) == "not_measured"
+
+
+def test_sizes_are_levels_in_order():
+    walls = {"16KiB": 8.0, "32KiB": 4.0, "64KiB": 2.0, "128KiB": 2.0, "256KiB": 2.0}
+    rows = [(size, wall * k) for size, wall in walls.items() for k in NEAR]
+    columns = ["block", "wall_s"]
+    assert judged("64KiB to 256KiB is plateau", rows, columns) == "supported"
+    assert judged("nothing to gain beyond 16KiB", rows, columns) == "contradicted"
+
+
+def test_the_scatter_of_one_column_says_nothing_of_another():
+    rows = [(n, 1000.0 * min(n, 4), 19.0 + n / 10) for n in (1, 2, 3, 4, 6, 8)]
+    columns = ["workers", "throughput_rps", "latency_p99_ms"]
+    claim = "latency_p99_ms at most 20 ms at workers 8"
+    assert judged(claim, rows, columns) == "not_measured"
+
+
+def test_what_is_given_is_not_what_is_compared():
+    rows = [
+        (cores, 8.0 / cores / (1 if cores == 2 else threads) * k, threads)
+        for cores in (1, 2, 4) for threads in (1, 2, 4) for k in NEAR
+    ]  # fmt: skip
+    columns = ["cores", "wall_s", "threads"]
+    claim = "wall_s no worse by 5 % from 1 to 4 given cores 2"
+    assert judged(claim, rows, columns, by="threads") == "supported"
+
+
+def test_a_side_that_nothing_was_measured_of_is_not_measured():
+    rows = [
+        (build, 1.0, p99, block)
+        for build, p99 in (("old", None), ("new", 5.0))
+        for block in range(6)
+    ]
+    claim = "p99_ms no worse by 5 % from old to new"
+    assert judged(claim, rows, ["build", "wall_s", "p99_ms", "block"]) == "not_measured"
+
+
+def test_no_program_scales_a_thousandfold_per_doubling():
+    with pytest.raises(StudyError, match="less than or equal to 10"):
+        parse_claim("threads 1 to 8 scales by at least 1000")

@@ -468,3 +468,33 @@ def test_the_best_cell_of_a_grid_comes_from_one_table():
 def test_wishes_that_cannot_be_understood_are_refused_with_advice(plateau_model, options, said):
     with pytest.raises(PhaseError, match=said):
         plateau_model.recommend(**options)
+
+
+def repeated(levels, knob="threads", response="wall_s"):
+    rows = [(level, value * k) for level, value in levels.items() for k in (0.99, 1.0, 1.01)]
+    return pd.DataFrame(rows, columns=[knob, response])
+
+
+def test_of_words_that_meet_a_target_none_is_the_cheapest():
+    walls = repeated({"brotli": 30.0, "gzip": 12.0, "zstd": 3.0}, knob="codec")
+    source = dz.fit_phases  # words have no curve, and are asked by their settings
+    with pytest.raises(PhaseError):
+        source(walls, "codec", "wall_s")
+
+
+@pytest.mark.parametrize("word", ["max", "unlimited", "none"])
+def test_a_level_without_a_limit_is_set_by_the_word_that_was_measured(word):
+    walls = repeated({1: 60.0, 2: 30.0, 3: 20.0, 4: 15.0, 5: 12.0, word: 4.0}, knob="workers")
+    advice = dz.fit_phases(walls, "workers", "wall_s").recommend()
+    assert advice.setting == word
+    assert "a larger setting may be better" not in str(advice)
+
+
+def test_a_drift_that_is_not_to_be_corrected_is_not_said_to_be_removed():
+    trials = sweep(saturating(), seed=4).assign(block=np.repeat(range(5), len(CORES)))
+    trials["wall_s"] *= np.linspace(1.0, 1.4, 5)[trials["block"]]
+    kept, taken = (
+        fit_phases(trials, "cpu_limit", "wall_s", correct_drift=do) for do in (False, True)
+    )
+    assert taken.drift.removed and not kept.drift.removed
+    assert not any("removed" in said for said in kept.warnings)

@@ -50,3 +50,13 @@ def test_only_steps_that_both_runs_measured_are_compared():
     assert steps["start"].tolist() == [1.0, 1.5, 2.0]
     assert steps["stop"].tolist() == [1.5, 2.0, 3.0]
     assert movement(before, fitted(2, 4, levels=np.array([1.1, 2.1, 5, 7, 9]))).empty
+
+
+def test_elasticities_of_other_ranges_are_not_compared():
+    def slope(top):
+        x = np.repeat([-top, -5.0, 0.0, 5.0, top], 5)
+        y = 10 + 0.2 * x + np.tile([-0.02, -0.01, 0.0, 0.01, 0.02], 5)
+        return fit_phases(pd.DataFrame({"offset": x, "wall_s": y}), "offset", "wall_s")
+
+    assert movement(slope(10.0), slope(20.0)).empty
+    assert len(movement(slope(10.0), slope(10.0)))

@@ -19,10 +19,11 @@ from waiting import wait_for
 from deadzone.errors import StoreError, StudyError, TargetError
 from deadzone.run.targets.local import LocalTarget
 from deadzone.study.design import Treatment
-from deadzone.study.service_specs import ReadinessSpec, ServiceSpec
+from deadzone.study.service_specs import DataSpec, ReadinessSpec, ServiceSpec
 from deadzone.study.target_specs import LocalTargetSpec
 from deadzone_services.base import ServiceError, placeholders_of
 from deadzone_services.service import LOG_KEPT_BYTES, Service, free_port
+from deadzone_services.settings import Data
 
 SERVER = Path(__file__).with_name("misbehaving.py")
 HEALTH = ReadinessSpec(path="/health", timeout_s=20)
@@ -340,3 +341,17 @@ def test_the_folder_of_a_run_that_was_moved_away_is_not_made_anew(tmp_path):
         with pytest.raises(StoreError, match="gone/logs: cannot be made"):
             service.ready(ONE)
     assert not (tmp_path / "gone").exists()
+
+
+def test_each_environment_has_a_copy_of_the_data_of_its_own(tmp_path):
+    prepared = tmp_path / "pgdata"
+    prepared.mkdir()
+    (prepared / "fresh").touch()
+    copies = [Data(DataSpec(folder=str(prepared)), tmp_path) for _ in range(2)]
+    folders = [copy.ready(tmp_path, None) for copy in copies]
+    try:
+        assert folders[0] != folders[1]
+        assert [[path.name for path in folder.iterdir()] for folder in folders] == [["fresh"]] * 2
+    finally:
+        for copy in copies:
+            copy.remove()

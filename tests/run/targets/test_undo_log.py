@@ -9,6 +9,7 @@ from deadzone.run.targets.limits.base import group_name, pid_namespace
 from deadzone.run.targets.undo_log import (
     STATE_VARIABLE,
     UndoEntry,
+    give_back_left_over,
     record_change,
     undo,
     undo_left_over,
@@ -78,3 +79,12 @@ def test_a_note_that_was_cut_off_changed_nothing(state):
 
 def _namespace():
     return str(pid_namespace())
+
+
+def test_what_a_dead_run_left_and_nobody_can_give_back_is_said(state):
+    state.mkdir(parents=True)
+    promise = {"what": "the limit of db", "argv": ["sh", "-c", "echo no right >&2; exit 3"]}
+    (state / f"deadzone-4194304-1-{_namespace()}-1.json").write_text(json.dumps(promise))
+    said: list[str] = []
+    give_back_left_over(said.append)
+    assert len(said) == 1 and "no right" in said[0] and "`deadzone restore` tries again." in said[0]

@@ -14,7 +14,7 @@ Whether enough is known: what is still open of phases and setting, in sentences.
 """
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
@@ -36,7 +36,14 @@ from deadzone.language.messages import Message
 from deadzone.study.levels import Level, is_number
 from deadzone.study.reasons import reason
 from deadzone.study.response_cells import with_numbers
-from deadzone.study.scales import KnobScale, level_name, nothing_to_choose, scale_of
+from deadzone.study.scales import (
+    KnobScale,
+    Place,
+    level_name,
+    levels_in,
+    nothing_to_choose,
+    scale_of,
+)
 from deadzone.study.until_specs import UntilSpec
 
 OPEN_SETTING = 0.05
@@ -214,6 +221,8 @@ def propose(
     batch: int = 3,
     seed: int = 0,
     until: UntilSpec | None = None,
+    scale: str | None = None,
+    at: Mapping[str, Place] | None = None,
 ) -> Proposal:
     """Choose the next trials of a sweep over the levels of a knob.
 
@@ -221,7 +230,8 @@ def propose(
     are not trusted count as tried. knob, response: columns. levels: to choose from, at least
     FEWEST_TO_CHOOSE numbers ("none" lies beyond the largest), and with a resolution in until
     whatever lies between them. goal: "min" or "max". batch: trials to propose. seed: of the order;
-    the same arguments always give the same proposal. until: when enough is known.
+    the same arguments always give the same proposal. until: when enough is known. scale, at: of the
+    knob, as its study says; see `scale_of`.
 
     Raises PhaseError where the levels are no numbers or too few, or the table cannot be read.
     """
@@ -229,7 +239,15 @@ def propose(
     if len(frame):
         check_roles(frame, (knob,), response, goal)
         frame = with_numbers(frame, response)
-    listed = _listed(frame, knob, response, levels)
+    known = frame[knob].tolist() if knob in frame else []
+    try:
+        problem = nothing_to_choose(knob, scale_of(levels, scale, at))
+        on_axis = scale_of([*levels, *known], scale, at)
+    except ValueError as error:
+        raise PhaseError(f"{knob!r} {error}.") from error
+    if problem:
+        raise PhaseError(problem)
+    listed = _listed(frame, knob, response, levels, on_axis)
     rng = np.random.default_rng([seed, len(frame)])
     if begin := _opening(listed, seed):
         chosen = tuple(listed.levels[i] for i in begin)
@@ -248,7 +266,8 @@ def propose(
     correction = estimate_drift(sample, CERTAINTY)[1]
     x, value = sample.axis.forward(sample.levels), sample.value - correction
     posterior = infer(x, value, sample.level, Thresholds(), sample.axis.is_interval)
-    names = {level: level_name(level) for level in (*frame[knob].tolist(), *levels)}
+    # a column with a word such as none holds its numbers as texts
+    names = {level: level_name(level) for level in (*levels_in(frame[knob]), *levels)}
     places = listed.scale.positions
     written = {places[name]: level for level, name in names.items() if name in places}
     measured = [written[place] for place in sample.levels]
@@ -268,17 +287,11 @@ def _listed(
     knob: str,
     response: str,
     levels: Sequence[Level],
-    scale: KnobScale | None = None,
+    scale: KnobScale,
 ) -> _Listed:
     known = frame[knob].tolist() if knob in frame else []
-    try:
-        scale = scale or scale_of([*levels, *known])
-    except ValueError as error:
-        raise PhaseError(f"{knob!r} {error}.") from error
     places = ((scale.positions.get(level_name(level)), level) for level in levels)
     by_place = {place: level for place, level in places if place is not None}
-    if problem := nothing_to_choose(knob, scale_of(levels)):
-        raise PhaseError(problem)
     positions = np.array(sorted(by_place))
     place = np.array([scale.positions.get(level_name(level), np.nan) for level in known])
     at = np.searchsorted(positions, place[np.isin(place, positions)])

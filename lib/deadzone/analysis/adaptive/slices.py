@@ -11,10 +11,12 @@ import pandas as pd
 
 from deadzone import packs
 from deadzone.analysis.adaptive.proposing import Proposal, propose
+from deadzone.analysis.trial_columns import last_attempts
 from deadzone.errors import PhaseError, UnsearchableError
 from deadzone.language.messages import Message
 from deadzone.store.table import rows_at
 from deadzone.study.design import NextTreatments, Treatment
+from deadzone.study.factors import FactorSpec
 from deadzone.study.levels import Level, format_level
 from deadzone.study.plan import Plan
 from deadzone.study.reasons import reason
@@ -37,12 +39,15 @@ def proposer_of(plan: Plan) -> Callable[[pd.DataFrame], NextTreatments]:
     if plan.study.is_search:
         return lambda table: _next_cells(plan, table)
     slices, design, response = _slices(plan), plan.study.design, plan.study.response
+    knob = plan.study.knob_name
+    written = plan.study.factors.get(knob) or FactorSpec()
 
     def propose_in(part: _Slice, table: pd.DataFrame) -> Proposal:
         return propose(
-            rows_at(table, part.others) if len(table) else table,
-            plan.study.knob_name, response.name, tuple(part.treatments), response.goal,
+            last_attempts(rows_at(table, part.others), knob) if len(table) else table,
+            knob, response.name, tuple(part.treatments), response.goal,
             batch=design.batch, seed=design.seed, until=design.until,
+            scale=written.scale, at=written.at,
         )  # fmt: skip
 
     def choose(table: pd.DataFrame) -> NextTreatments:

@@ -40,6 +40,7 @@ from deadzone.analysis.objectives.bounds import (
     objectives_of,
 )
 from deadzone.analysis.objectives.estimates import Estimate
+from deadzone.analysis.phases.candidates import places
 from deadzone.analysis.phases.quantities import (
     exact_response,
     level_number,
@@ -52,10 +53,11 @@ from deadzone.analysis.phases.quantities import (
 from deadzone.language.formats import exact
 from deadzone.language.messages import N_, _, join, say, spoken
 from deadzone.store.table import is_at
-from deadzone.study.claims import ClaimSpec, Ratio, place
+from deadzone.study.claims import ClaimSpec, Ratio
 from deadzone.study.direction import known_goal
-from deadzone.study.levels import NONE, Level, format_level, is_number
+from deadzone.study.levels import Level, format_level, is_number
 from deadzone.study.objective_specs import DERIVED
+from deadzone.study.scales import level_name
 from deadzone.style import PHASE_STYLES
 
 Verdict = Literal["supported", "partly", "undecided", "contradicted", "not_measured"]
@@ -283,8 +285,8 @@ def _phase(claim: ClaimSpec, measured: Measured) -> ClaimTest:
     assert claim.phase is not None
     model, label = measured.model_of(claim.given), claim.phase.label
     steps = pd.DataFrame(columns=["start", "stop"]) if model is None else model.steps
-    unlimited = model.none_level if model else None
-    start, stop = (unlimited if unlimited and end == NONE else place(end) for end in claim.ends())
+    at = {level_name(level): x for level, x in places(model).items()} if model else {}
+    start, stop = (at.get(level_name(end), math.nan) for end in claim.ends())
     inside = steps[(steps["start"] >= start) & (steps["stop"] <= stop)]
     if inside.empty:
         raise NotMeasured(_("a curve that phases could be fitted to"))

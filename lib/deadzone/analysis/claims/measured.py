@@ -72,7 +72,7 @@ class ColumnCells:
         if in_blocks and "block" in self.trials and (before | after).all():
             names = [name for name in ("run_id", "block") if name in self.trials]
             means = pd.Series(self.values).groupby([places, _groups(self.trials, names), after])
-            pairs = means.mean().unstack().dropna()
+            pairs = means.mean().unstack().reindex(columns=[False, True]).dropna()
             if len(pairs) >= FEWEST_BLOCKS:
                 changes = (pairs[True] - pairs[False]).groupby(level=0)
                 return _mean(cell_means([change.to_numpy() for _, change in changes]) or [])
@@ -148,7 +148,8 @@ class Measured:
         scaled = np.log(values) if is_log else values
         treatment = _groups(trials, list(self.factors))
         groups = [scaled[treatment == i] for i in range(treatment.max() + 1)]
-        means = cell_means(groups, self._noise() if is_log else None)
+        is_own = column in ("", self.response)  # the curve tells of no other column's scatter
+        means = cell_means(groups, self._noise() if is_log and is_own else None)
         return ColumnCells(trials, scaled, is_log, treatment, means, list(self.factors))
 
     def _noise(self) -> tuple[float, float] | None:

@@ -46,10 +46,20 @@ from deadzone.analysis.hypothesis_tests.holm import CONFIDENCE, holm
 from deadzone.analysis.hypothesis_tests.ranks import Pairs, least_trials, p_change, p_equivalence
 from deadzone.analysis.phases.best_set import replicates_to_tell
 from deadzone.analysis.phases.quantities import axis_label, listing, plain_name
+from deadzone.analysis.trial_columns import with_status
 from deadzone.errors import CompareError
 from deadzone.language.messages import N_, _, join, say
+from deadzone.study.response_cells import unit_in, with_numbers
 
 Rows = list[dict[str, Any]]
+
+
+def _read(table: pd.DataFrame, responses: Sequence[str]) -> pd.DataFrame:
+    """A table with the cells of its responses as numbers, as a fit reads them."""
+    table = with_status(table)
+    for name in responses:
+        table = with_numbers(table, name)
+    return table
 
 
 def compare_tables(
@@ -81,6 +91,14 @@ def compare_tables(
     if not (isinstance(threshold, int | float) and 0 < threshold <= 1):
         raise CompareError(f"The threshold is {threshold!r}; give a fraction from above 0 to 1.")
     check_confidence(confidence)
+    a, b = (_read(table, asked) for table in (a, b))
+    for name in asked:
+        units = [unit_in(table, name) for table in (a, b)]
+        if all(units) and units[0] != units[1]:
+            raise CompareError(
+                f"{name!r} is in {units[0]} in {names[0]} and in {units[1]} in {names[1]}; write "
+                "both in one unit."
+            )
     common = common_factors(a, b, factors, asked, names)
     changed = {**(differences or {}), **changed_settings(a, b, [*asked, *common])}
     (a, of_a), (b, of_b) = (

@@ -30,7 +30,8 @@ from deadzone.store.imports.columns import FIRST, MEASURED, NOTE
 from deadzone.store.table import COLUMNS
 from deadzone.study.direction import GOALS, kind_of, known_goal, words_of
 from deadzone.study.levels import format_level, read_level
-from deadzone.study.scales import level_name
+from deadzone.study.response_cells import level_names
+from deadzone.study.scales import MISSING, level_name
 
 Key = tuple[str, ...]
 """The levels of a treatment as they are written, in the order of the factors."""
@@ -109,14 +110,22 @@ def values_of(frame: pd.DataFrame, response: str, name: str) -> pd.Series:
     known = [str(column) for column in frame.columns]
     listed = f"Name another with {option('response', 'COLUMN')}; its columns are"
     check_known(CompareError, f"{name} has no column {response!r}", response, known, listed)
-    values = pd.to_numeric(frame[response], errors="coerce").dropna().astype(float)
+    cells = frame[response]
+    values = pd.to_numeric(cells, errors="coerce")
+    words = cells[values.isna() & level_names(cells).ne(MISSING)]
+    values = values.dropna().astype(float)
+    if len(words) and len(values):
+        raise CompareError(
+            f"{name}: {len(words)} cells of {response!r} are no numbers, the first is "
+            f"{words.iloc[0]!r}. Leave the cells of what failed empty."
+        )
     if values.empty:
         raise CompareError(f"{name} has no number in the column {response!r}.")
     wrong = values[(values < 0) | np.isinf(values)]
     if len(wrong):
         raise CompareError(
-            f"{name}: {response!r} is {wrong.iloc[0]:g} in row {wrong.index[0]}; a ratio of "
-            "medians needs finite values of zero or more."
+            f"{name}: {response!r} is {wrong.iloc[0]:g} in data row {wrong.index[0] + 1}; a ratio "
+            "of medians needs finite values of zero or more."
         )
     return values
 
@@ -140,7 +149,7 @@ def side_by_side(
             f"changed, name the factors to match by ({option('by')})."
         )
     shared = {key: sorted(set(in_a[key].index) & set(in_b[key].index)) for key in common}
-    paired = share_blocks(a, b) and all(shared.values())
+    paired = "block" not in factors and share_blocks(a, b) and all(shared.values())
     if paired:
         in_a, in_b = ({key: side[key].loc[shared[key]] for key in common} for side in (in_a, in_b))
     pairs = tuple((in_a[key].to_numpy(float), in_b[key].to_numpy(float)) for key in common)
@@ -187,7 +196,8 @@ def _values_by_block(
 ) -> dict[Key, pd.Series]:
     values = values_of(frame, response, name)
     rows = frame.loc[values.index]
-    blocks = rows["block"].to_numpy() if _has_blocks(rows) else np.arange(len(rows))
+    are_rounds = _has_blocks(rows) and "block" not in factors  # else it is a size
+    blocks = rows["block"].to_numpy() if are_rounds else np.arange(len(rows))
     keys = _keys(rows, factors)
     number = {key: i for i, key in enumerate(dict.fromkeys(keys))}
     table = pd.DataFrame(

@@ -26,7 +26,14 @@ from deadzone.analysis.findings.experiment import (
     numbers,
 )
 from deadzone.analysis.phases.best_set import replicates_to_tell
-from deadzone.analysis.trial_columns import counted, is_untrusted, last_attempts, marked
+from deadzone.analysis.trial_columns import (
+    WORDS,
+    counted,
+    is_untrusted,
+    is_well,
+    last_attempts,
+    marked,
+)
 from deadzone.store.table import FOREIGN_PROCESSES, OTHER_WORKLOAD
 from deadzone.study.direction import words_of
 from deadzone.study.response_cells import unit_in, with_numbers
@@ -85,7 +92,7 @@ def _beyond(seen: Experiment, key: str, kinds: tuple[str, ...]) -> Iterator[Find
     rows = table[worst[place]]
     p = scan(failed, sizes) if bad.any() else 1.0
     # levels at which nothing ends well have no survivors who would flatter them: the setting stands
-    none_ended = failed[worst].sum() == len(rows)
+    none_ended = bool(worst.any()) and not is_well(rows).any()
     yield seen.found(
         key, p, table[bad], weight=bool(bad.any()), levels=seen.at(rows),
         severity="stops" if worst.all() else "notes" if none_ended else None,
@@ -307,11 +314,15 @@ def errors_by_level(seen: Experiment) -> Iterator[Finding]:
         counts = named and not set(NOT_FAILURES) & set(words)
         if name in (seen.knob, seen.response, *seen.by) or not (name in seen.failures or counts):
             continue
+        if not pd.api.types.is_numeric_dtype(rows[name]):
+            said = rows[name].map(lambda cell: WORDS.get(str(cell).lower()))
+            rows = rows if said.isna().any() else rows.assign(**{name: said.astype(bool)})
         read = with_numbers(rows, name)
         failed = numbers(read, name)
         if not np.nansum(failed):
             continue
         whole = 100.0 if unit_in(read, name) == "%" else whole
+        whole = 1.0 if pd.api.types.is_bool_dtype(rows[name]) else whole  # a share of the trials
         if whole is None and np.nanmax(failed) <= 1 and np.any(failed % 1 > 0):
             whole = 1.0
         if whole is not None:

@@ -16,7 +16,7 @@ from deadzone.analysis.phases.prepare import places_of
 from deadzone.analysis.phases.roles import check_roles, listed, of_levels, with_index
 from deadzone.analysis.phases.thresholds import CERTAINTY, Thresholds
 from deadzone.analysis.settings.answering import Answer, answer
-from deadzone.analysis.trial_columns import answering, is_untrusted
+from deadzone.analysis.trial_columns import answering, is_untrusted, with_status
 from deadzone.errors import PhaseError, check_known
 from deadzone.language.messages import _
 from deadzone.study.direction import direction_of
@@ -55,7 +55,9 @@ def experiment_in(
     response as numbers. known: see `Experiment`. Raises PhaseError for a column that is not
     there."""
     check_roles(frame, (knob, *by), response, goal or "min")
-    table = with_numbers(frame.loc[:, ~frame.columns.duplicated()], response)
+    further = [name for name in frame if name not in (knob, response, *by)]
+    frame = frame.rename(columns={name: str(name) for name in further})
+    table = with_numbers(with_status(frame.loc[:, ~frame.columns.duplicated()]), response)
     unit = unit_in(table, response)
     better = direction_of(response, goal, unit_in_cells=unit)
     return Experiment(

@@ -166,7 +166,7 @@ def state_builds_up(seen: Experiment) -> Iterator[Finding]:
     if drift is None:
         yield from _since_warmup(seen)
         return
-    large = abs(drift.change) >= LARGE_CARRIED
+    large = drift.removed and abs(drift.change) >= LARGE_CARRIED
     yield seen.found("state_builds_up", drift.p_value, weight=large, change=drift.change)
 
 

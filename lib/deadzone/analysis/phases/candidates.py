@@ -29,7 +29,8 @@ from deadzone.analysis.response_scale import RATIO_SCALE, ResponseScale
 from deadzone.errors import PhaseError
 from deadzone.language.messages import N_, Message, _, say
 from deadzone.study.direction import GoalFrom
-from deadzone.study.levels import NONE, read_level
+from deadzone.study.levels import read_level
+from deadzone.study.scales import NO_LIMIT
 
 ROUGHEST = float(np.log(1.25))
 """More than this [ln] single trials are not allowed to differ for no reason: noise of that size
@@ -253,15 +254,13 @@ def only(candidates: Candidates, chosen: np.ndarray) -> Candidates:
 def level_text(model: PhaseResult, level: float) -> str:
     """A level of the model's knob as text: `12`, `64 KiB`, `no limit`."""
     setting = setting_at(model, level)
-    if setting == NONE:
+    if setting in NO_LIMIT:
         return _("no limit")
     return setting if isinstance(setting, str) else level_number(float(setting), model.knob)
 
 
 def setting_at(model: PhaseResult, level: float) -> Any:
     """The level at a place on the knob's axis, as a program is given it: 12, `64MB`, `none`."""
-    if model.none_level is not None and level == model.none_level:
-        return NONE
     known = model.levels["level"].to_numpy(float)
     written = str(model.levels["label"].iloc[int(np.argmin(np.abs(known - level)))])
     if isinstance(as_number := read_level(written), str):

@@ -27,7 +27,8 @@ def is_bound(trials: pd.DataFrame, response: str) -> pd.Series:
     """Which rows of a table of trials hold a bound of the response in its place."""
     if response != RESPONSE or "status" not in trials:
         return pd.Series(False, index=trials.index)
-    return trials["status"].eq("timeout").fillna(False).astype(bool) & trials[response].gt(0)
+    values = pd.to_numeric(trials[response], errors="coerce")
+    return trials["status"].eq("timeout").fillna(False).astype(bool) & values.gt(0)
 
 
 def without_end(trials: pd.DataFrame, factors: list[str], response: str) -> pd.Series:

@@ -371,7 +371,7 @@ def caveats(
                 "The response still improves at the end of the range: a larger setting may be "
                 "better."
             ),
-            row["last"],
+            row["last"] and level < most,
             {},
         ),
         (

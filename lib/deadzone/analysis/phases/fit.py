@@ -284,6 +284,7 @@ def fit_curve(
     drift, correction = estimate_drift(sample, certainty)
     if not correct_drift:
         correction = np.zeros_like(correction)
+        drift = drift and replace(drift, removed=False)
     value = sample.value - correction
     x, is_interval = sample.axis.forward(sample.levels), sample.axis.is_interval
     curve = (x, value, sample.level, thresholds, is_interval)

@@ -107,7 +107,8 @@ def curve_trials(
     row = table.index.to_numpy()
     is_known = "block" in table and table["block"].notna().all()
     rounds = _rounds(table.drop(columns=[knob, response]))
-    value, blocked = without_nodes(table, level, np.log(values) * (1 if goal == "min" else -1))
+    others = table.drop(columns=knob)
+    value, blocked = without_nodes(others, level, np.log(values) * (1 if goal == "min" else -1))
     return CurveTrials(
         levels,
         names,
@@ -247,8 +248,8 @@ def _check_call(frame: pd.DataFrame, factors: Sequence[str], response: str, goal
                 f"or put them into classes, for example frame[{factor!r}] = "
                 f"pd.qcut(frame[{factor!r}], 20).map(lambda part: part.mid)."
             )
-    for name in KNOWN_UNITS:
-        if name in frame and frame[name].nunique() > 1:
+    for name in (column for column in frame if str(column).lower() in KNOWN_UNITS):
+        if frame[name].nunique() > 1:
             units = ", ".join(sorted(map(str, frame[name].dropna().unique())))
             raise PhaseError(
                 f"Column {name!r} says that the rows are in different units ({units}); convert "
@@ -258,6 +259,8 @@ def _check_call(frame: pd.DataFrame, factors: Sequence[str], response: str, goal
 
 def _numbers(column: pd.Series) -> pd.Series:
     """A response as numbers, nan where a cell is empty; refuses words and infinite ones."""
+    if column.dtype.kind in "mM":
+        raise PhaseError(f"{column.name!r} holds times of pandas: `.dt.total_seconds()` of it.")
     values = pd.to_numeric(column, errors="coerce")
     words = column[values.isna()]
     words = words[~level_names(words).isin([MISSING, NONE])]
@@ -340,6 +343,7 @@ def on_axis(
         "knob": knob,
         "levels": ", ".join(apart),
         "thousand": scale.thousand,
+        "beyond": scale.beyond,
         "position": scale.positions.get(str(scale.beyond)),
         "largest": max(below, key=lambda level: below[level], default=""),
     }
@@ -367,8 +371,8 @@ ONLY_MINUS_ONE = N_(
     'If it is a number: --minus-one level, in a study at: {{"-1": -1}}, in Python at={{"-1": -1}}.'
 )
 NO_LIMIT_AT = N_(
-    "The level 'none' of {knob} is drawn at {position:count}, one median step beyond {largest}. "
-    "Its position is a convention, so the elasticity of the last step is too."
+    "The level '{beyond}' of {knob} is drawn at {position:count}, one median step beyond "
+    "{largest}. Its position is a convention, so the elasticity of the last step is too."
 )
 
 
@@ -383,7 +387,7 @@ def written_on(
     written = {place: text for text, place in reversed(list(scale.positions.items()))}
     none_level = scale.positions.get(str(scale.beyond))
     none_level = none_level if none_level in levels else None
-    names = tuple("none" if place == none_level else written[place] for place in levels)
+    names = tuple(written[place] for place in levels)
     kind: Literal["interval", "ratio"] = "interval" if scale.kind == INTERVAL else "ratio"
     axis = KnobAxis(kind, float(levels[0]), float(np.ptp(levels)), scale.unit)
     same = np.flatnonzero(np.diff(axis.forward(levels)) <= 0)

@@ -16,9 +16,9 @@ from deadzone.language.formats import probability as probability_text
 from deadzone.language.messages import _, join, say, spoken
 from deadzone.language.words import COLUMNS, UNITS
 from deadzone.study.direction import rate_unit
-from deadzone.study.levels import NONE
 from deadzone.study.quantity import SECONDS
 from deadzone.study.quantity import UNITS as BYTES
+from deadzone.study.scales import NO_LIMIT
 
 _UNITS = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
 KNOB_UNITS: dict[str, str] = _UNITS["knobs"]
@@ -104,7 +104,7 @@ def setting(value: float | str, column: str) -> str:
 
     `none` lifts a limit only of an amount: `codec none` is a choice like others.
     """
-    if value == NONE and (unit_of(column) or column.endswith("_limit")):
+    if value in NO_LIMIT and (unit_of(column) or column.endswith("_limit")):
         return _("no limit")
     if isinstance(value, str):
         return _("{name} {value}", name=plain_name(column), value=value)

@@ -137,7 +137,8 @@ class Recommendation:
 def recommend(model: PhaseResult, **options: Any) -> Recommendation:
     """Recommend a level of the knob; the options are those of `recommend_from`."""
     options = {"findings": model.findings, **options}
-    return recommend_from(model.settings or candidates_of(model), **options)
+    settings = model.settings or candidates_of(model)
+    return recommend_from(replace(settings, goal_from=model.goal_from), **options)
 
 
 def _there_to_have(
@@ -243,7 +244,8 @@ def recommend_from(
     elif wanted:
         chance = target_confidence(wanted, candidates)
         met = chance >= confidence
-        index = int(np.argmax(met if met.any() else chance))
+        known = met & kin if (met & kin).any() else met
+        index = int(np.argmax(known if met.any() else chance))
         if not met.any() and chance[index] >= decision.PROBABLE:
             met[index] = True
         table = table.assign(tied=met, chance=chance)

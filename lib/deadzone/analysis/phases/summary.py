@@ -412,7 +412,7 @@ def _drift_text(model: PhaseResult) -> str:
     text = (
         N_("{change:percent} by {kind}, p {p}, removed")
         if drift.removed
-        else N_("{change:percent} by {kind}, p {p}, not significant, left in")
+        else N_("{change:percent} by {kind}, p {p}, left in")
     )
     return say(
         text, change=drift.change, kind=say(DRIFT_KINDS[drift.kind]), p=p_value(drift.p_value)

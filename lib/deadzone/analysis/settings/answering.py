@@ -3,15 +3,6 @@
 Where the knob has an order, the settings share a curve with phases, one for each combination of the
 other factors' levels; those that stand apart, and all settings of a knob without an order, are
 estimated from their own trials. All of them together are the candidates of a recommendation.
-
-What each setting's true response is, from its own trials alone: settings that share no curve.
-
-The mean of a setting's trials, of which spoiled ones count for little: residuals are a mixture of
-noise and of a wide contamination (Huber 1964, Annals of Mathematical Statistics 35, 73-101),
-weighed by expectation and maximisation (Dempster, Laird and Rubin 1977, JRSS B 39, 1-38). Variances
-are drawn towards the common one (see `level_estimates`). Counts have the noise of counts: their
-variance is proportional to their mean (quasi-likelihood; McCullagh and Nelder 1989, Generalized
-Linear Models, chapter 9), and none of them is taken for spoiled.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -29,16 +20,8 @@ from deadzone.analysis.phases.candidates import (
     only,
 )
 from deadzone.analysis.phases.fit import CurveSettings, fit_curve
-from deadzone.analysis.phases.level_estimates import (
-    LEAST_DF,
-    LevelEstimates,
-    level_means,
-    level_medians,
-    level_noise,
-)
 from deadzone.analysis.phases.model import PhaseModel
-from deadzone.analysis.phases.noise import OUTLIER_RATE, QUIETEST, TYPICAL_NOISE
-from deadzone.analysis.phases.outliers import OUTLIER_PROBABILITY, scattering
+from deadzone.analysis.phases.outliers import OUTLIER_PROBABILITY
 from deadzone.analysis.phases.prepare import curve_trials, knob_scale, measured_trials
 from deadzone.analysis.phases.quantities import plain_name, unit_name
 from deadzone.analysis.phases.quantities import setting as setting_text
@@ -50,7 +33,8 @@ from deadzone.analysis.phases.thresholds import (
     REVERSAL_ELASTICITY,
 )
 from deadzone.analysis.records import plain
-from deadzone.analysis.response_scale import COUNT, RATIO, ResponseScale, response_scale
+from deadzone.analysis.response_scale import RATIO, ResponseScale, response_scale
+from deadzone.analysis.settings.cell_estimates import estimate_cells
 from deadzone.analysis.trial_columns import with_fewer_levels
 from deadzone.errors import PhaseError, check_known
 from deadzone.language.messages import N_, Message, _, say
@@ -66,102 +50,6 @@ from deadzone.study.scales import (
     Place,
     level_name,
 )
-
-SPOILED_SPREAD = 10.0
-"""A spoiled trial scatters so many times wider than the others: a neighbour's burst, a cold
-cache."""
-
-
-FEWEST_TO_JUDGE = 3
-"""Two trials that disagree do not tell which of them is spoiled."""
-
-
-LEAST_WEIGHT = 1e-6
-"""The trial at the median of a setting is never spoiled, so that the others need no weight of their
-own."""
-
-
-MEDIAN_EFFICIENCY = 0.37
-"""Of the median absolute deviation of normal values: what of their number counts (Rousseeuw and
-Croux 1993, JASA 88, 1273-1283)."""
-
-
-PASSES = 30
-"""The weights change no more after about ten."""
-
-
-POISSON_DF = 4.0
-"""Poisson's own variance counts as so many degrees of freedom beside what the trials show."""
-
-
-def trial_weights(cell: np.ndarray, value: np.ndarray, n: int) -> np.ndarray:
-    """Probability of each trial that it is not spoiled, shape (trials,).
-
-    cell: shape (trials,), the setting of each trial, 0 ... n - 1. value: shape (trials,), on the
-    response's scale.
-    """
-    counts, every = np.bincount(cell, minlength=n), np.ones(len(value))
-    judged = (counts >= FEWEST_TO_JUDGE)[cell]
-    if not judged.any():
-        return every
-    centre = level_medians(cell, value, every)
-    off = np.abs(value - centre[cell])
-    common = max(1.4826 * float(np.median(off[judged])), QUIETEST)
-    spread, few = (1.4826 * level_medians(cell, off, every)) ** 2, MEDIAN_EFFICIENCY * (counts - 1)
-    scale, known = (each[cell] for each in level_noise(spread, few, common))
-    for _pass in range(PASSES):
-        residual = value - centre[cell]
-        good = (1 - OUTLIER_RATE) * _student(residual / scale, known)
-        bad = OUTLIER_RATE / SPOILED_SPREAD * _student(residual / (SPOILED_SPREAD * scale), known)
-        weight = np.where(judged, good / np.maximum(good + bad, 1e-300), 1.0)
-        worth = np.bincount(cell, weight, n)
-        centre = np.bincount(cell, weight * value, n) / np.maximum(worth, 1e-9)
-        freedom = np.maximum(worth - 1, 0.0)
-        square = np.bincount(cell, weight * (value - centre[cell]) ** 2, n)
-        common = max(float(np.sqrt(square.sum() / max(freedom.sum(), 1.0))), QUIETEST)
-        spread = square / np.maximum(freedom, 1e-9)
-        scale, known = (each[cell] for each in level_noise(spread, freedom, common))
-        scale = np.maximum(scale, QUIETEST)
-    noisy = scattering(weight < 1 - OUTLIER_PROBABILITY, value, cell, common)
-    return np.where(noisy, 1.0, weight)
-
-
-def _student(score: np.ndarray, df: np.ndarray) -> np.ndarray:
-    """Density of Student's t over its peak. A scale that few trials tell has wide tails: of three
-    trials of a setting with a scatter of its own two may agree by chance, and the third is not
-    spoiled."""
-    return (1 + score**2 / df) ** (-(df + 1) / 2)
-
-
-def estimate_cells(
-    cell: np.ndarray, value: np.ndarray, n: int, scale: ResponseScale, spread: float | None = None
-) -> tuple[LevelEstimates, np.ndarray]:
-    """Estimates of n settings on the response's scale, and the weight of each trial.
-
-    cell: shape (trials,), the setting of each trial. value: shape (trials,). Without replicates the
-    noise is taken to be the spread that was published with the trials, or the usual one, and
-    nothing is known about it beyond that. A setting that scatters otherwise than the others has a
-    noise of its own, with its degrees of freedom (see `best_set`).
-    """
-    weight = np.ones(len(value)) if scale.kind == COUNT else trial_weights(cell, value, n)
-    mean, count, variance = level_means(cell, value, weight, n, LEAST_WEIGHT)
-    df = np.maximum(count - 1, 0.0)
-    freedom = float(df.sum())
-    pooled = np.sqrt(np.nansum(variance * df) / freedom) if freedom > 0 else spread or TYPICAL_NOISE
-    noise, own_df = level_noise(variance, df, max(float(pooled), QUIETEST))
-    if scale.kind == COUNT:
-        # A setting without any event has the mean of half an event in all its trials (Jeffreys),
-        # for none seen is not never.
-        unit = 1 / scale.size
-        expected = np.maximum(mean, 0.5 * unit / count) * unit
-        seen = (df > 0) & (mean > 0)
-        dispersion = float(np.nansum((df * variance / expected)[seen])) + POISSON_DF
-        noise = np.sqrt(expected * dispersion / (float(df[seen].sum()) + POISSON_DF))
-    # no more than those of all trials, which the common noise is known from
-    known = np.minimum(own_df, max(freedom, 1.0))
-    columns = {"estimate": mean, "noise": noise, "noise_df": known, "own_share": np.ones(n)}
-    return (columns, np.diag(noise**2 / count), max(freedom, LEAST_DF)), weight
-
 
 SCALES = {
     "interval": N_(
@@ -243,9 +131,12 @@ class Answer:
         for name in given:
             listed = "Factors other than the knob are" if self.others else ""
             check_known(PhaseError, f"{name!r} cannot be given", name, self.others, listed)
-        wanted = {name: _as_setting(level_name(level)) for name, level in given.items()}
         held = [{name: one[name] for name in given} for one in self.candidates["setting"]]
-        has = np.array([levels == wanted for levels in held])
+        has = np.zeros(len(held), bool)
+        for read in (level_name, lambda level: _as_setting(level_name(level))):  # 2, then 2.0
+            wanted = {name: read(level) for name, level in given.items()}
+            known = [{n: read(level) for n, level in levels.items()} == wanted for levels in held]
+            has = has if has.any() else np.array(known)
         if not has.any():
             there = "; ".join(dict.fromkeys(of_levels(one, one.values()) for one in held))
             raise PhaseError(
@@ -307,7 +198,7 @@ def answer(
         index=table.index,
     )
     # How much of each factor a setting takes; nothing is known of a word.
-    amounts = cells[[knob, *by]].map(lambda level: level if is_number(level) else np.nan)
+    amounts = cells[[knob, *by]].map(_amount)
     on_axis = cells["place"].map(lambda place: isinstance(place, float))
     amounts[knob] = cells["place"].where(on_axis, np.nan).where(cells["place"] != LOWEST, 0.0)
     amounts = amounts.astype(float)
@@ -322,7 +213,8 @@ def answer(
     if spread or own["estimable"].any():  # else how neighbours differ is all that tells
         own["own_error"] = np.maximum(own["own_error"], own["noise"] / np.sqrt(own["n"]))
     models: dict[tuple[Any, ...], PhaseModel] = {}
-    freedoms: list[float] = []
+    with_apart: dict[tuple[Any, ...], tuple[np.ndarray, float]] = {}
+    freedoms, are_apart = list[float](), False
     for levels, group in cells.groupby(list(by), sort=False) if by else [((), cells)]:
         apart = group.index
         if measured.kind == RATIO and scale.has_phases:
@@ -343,14 +235,17 @@ def answer(
                 if not by:
                     model = replace(model, warnings=tuple(dict.fromkeys((*notes, *model.warnings))))
                 models[levels], apart = model, apart.difference(at)
-        # 0 before the curve, and what stands apart behind it: each by the noise of all trials
-        freedoms += [freedom] * cells["place"][apart].eq(LOWEST).nunique()
+                if len(apart):
+                    known = curve.degrees_of_freedom + freedom
+                    with_apart[levels] = group.index.to_numpy(), known
+        # 0 before the curve, and what stands apart behind it: by the noise of all trials
+        are_apart = are_apart or len(apart) > 0
     others: Any = cells[list(by)].map(lambda level: plain(level, whole=True)).to_dict("records")
     is_ordered = amounts[knob].notna() & (scale.kind != INTERVAL)
     own = own.sort_index()
     settings = own.assign(
         kind=[
-            " / ".join(str(level) for level in levels.values() if not is_number(level))
+            " / ".join(str(level) for level in levels.values() if np.isnan(_amount(level)))
             if ordered
             else str(number)
             for number, (levels, ordered) in enumerate(zip(others, is_ordered, strict=True))
@@ -367,10 +262,17 @@ def answer(
             dtype=object,
         ),
     )
+    freedom = sum(freedoms) + freedom * are_apart
     candidates = Candidates(
-        settings, amounts, covariance, sum(freedoms), response, goal, measured, spread=spread,
+        settings, amounts, covariance, freedom, response, goal, measured, spread=spread,
         unit=unit_in(frame, response),
     )  # fmt: skip
+    if by:  # a slice chooses among what stands apart, too
+        table = settings.assign(setting=own["setting"], name=own["name"])
+        alone = replace(candidates, table=table, amounts=amounts[[knob]])
+        for levels, (rows_of, known) in with_apart.items():
+            slice_of = replace(only(alone, rows_of), degrees_of_freedom=known)
+            models[levels] = replace(models[levels], settings=slice_of)
     notes += _said(knob, response, measured, scale, models)
     return Answer(factors, scale, models, candidates, shown, tuple(notes))
 
@@ -393,7 +295,8 @@ def _cells(
     ranks = [[_rank(level) for level in sound[name]] for name in (*by, "place")]
     order = sorted(range(len(sound)), key=lambda i: [rank[i] for rank in ranks])
     sound, cell = sound.iloc[order].reset_index(drop=True), np.argsort(order)[cell]
-    return sound.assign(**{name: sound[name].map(_as_setting) for name in factors}), cell
+    given = {name: sound[name].map(_as_written) for name in by}
+    return sound.assign(**given, **{knob: sound[knob].map(_as_setting)}), cell
 
 
 def _rank(level: Any) -> tuple[int, float, str]:
@@ -409,6 +312,19 @@ def _rank(level: Any) -> tuple[int, float, str]:
 def _as_setting(name: str) -> Any:
     """A level as a program is given it: a number where it is written as one."""
     return name if name in NO_LIMIT else read_level(name)
+
+
+def _as_written(name: str) -> Any:
+    """A level of another factor: a number where that says all that is written; 2.0 and 1.10 may be
+    versions."""
+    level = _as_setting(name)
+    return level if level_name(level) == name else name
+
+
+def _amount(level: Any) -> float:
+    """How much a level is; nan of a word."""
+    number = _as_setting(level)
+    return float(number) if is_number(number) else np.nan
 
 
 def _said(

@@ -36,6 +36,8 @@ def movement(before: PhaseModel, after: PhaseModel, certainty: float = CERTAINTY
     both = before.steps[columns].merge(
         after.steps[columns], on=["start", "stop"], suffixes=("_before", "_after")
     )
+    if after.axis.is_interval and before.axis != after.axis:  # elasticities of other ranges
+        both = both.iloc[:0]
     parts = [f"{name}_{side}" for name in ("label", "elasticity") for side in ("before", "after")]
     steps = both[["start", "stop", *parts]].copy()
     same = sum(both[f"{name}_before"] * both[f"{name}_after"] for name in LABELS)

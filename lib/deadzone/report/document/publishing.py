@@ -27,7 +27,7 @@ from urllib.parse import quote
 
 from deadzone import places
 from deadzone.contents import written_whole
-from deadzone.errors import DeadzoneError, ReportError, SaidAs, StoreError, check_known
+from deadzone.errors import ReportError, SaidAs, StoreError, check_known
 from deadzone.language.formats import date
 from deadzone.language.messages import LANGUAGES, _, ngettext, speaking
 from deadzone.language.rendering import rendered
@@ -41,6 +41,7 @@ from deadzone.report.document.execution import (
 )
 from deadzone.report.document.html import TEMPLATES, apart, described, themed
 from deadzone.report.document.pdf import pdf
+from deadzone.store.command_lines import name_of
 from deadzone.store.run import RunFolder
 
 PDF, NOTEBOOK, TRIALS = "report.pdf", "report.ipynb", "trials.parquet"
@@ -127,7 +128,7 @@ def publish_run(
     if is_own:
         run.note_notebook(path, places.home())
     folder = places.reports_folder() / spec.study / run.run_id
-    given = {run_parameter(path): _name(run), **(parameters or {})}
+    given = {run_parameter(path): name_of(run), **(parameters or {})}
     if is_own and not (run.folder / TRIALS).exists():  # recorded where no Parquet is written
         with suppress(StoreError):
             run.write_tables()
@@ -219,18 +220,6 @@ def entry_of(document: Document, folder: Path) -> Entry:
         description=document.face.description if document.face else "",
         question=title.subtitle,
     )
-
-
-def _name(run: RunFolder) -> str:
-    """The run by its study and id, which hold on every machine; by its folder where it lies
-    elsewhere."""
-    name = f"{run.folder.parent.name}/{run.run_id}"
-    try:
-        if RunFolder.find(places.runs_folder(), name).folder.resolve() == run.folder.resolve():
-            return name
-    except DeadzoneError:
-        pass
-    return str(run.folder.resolve())
 
 
 def _copy_trials(source: Path, target: Path) -> None:

@@ -187,7 +187,7 @@ def analyse(
 def _searched(source: Source, accept: Mapping[str, str], options: dict[str, Any]) -> Analysis:
     """The analysis of a search over several knobs: the setting by its confirmation, in the light of
     what is wrong there."""
-    from deadzone.store.command_lines import command_line  # a table needs no study
+    from deadzone.store.command_lines import way_on  # a table needs no study
     from deadzone.store.run import RunFolder
 
     study = source.study
@@ -197,10 +197,10 @@ def _searched(source: Source, accept: Mapping[str, str], options: dict[str, Any]
         return Analysis(source, (), None, str(error), examine(source, accept))
     if found.recommendation is None:
         best = found.cells.head(1)
-        line = command_line(RunFolder(source.folder)) if source.folder else ""
+        on = way_on(RunFolder(source.folder)) if source.folder else ""
         said = _(
             "The search is not confirmed yet, so no setting is given. Go on with {resume}.",
-            resume=resume_option(source.run_id or "", command=f"{line} " if line else ""),
+            resume=on or resume_option(source.run_id or ""),
         )
         so_far = [
             _("Best so far: {cell}.", cell=of_levels(source.factors, row.values()))

@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from deadzone.analysis.claims.judging import VERDICT_NAMES, ClaimVerdict, judge
 from deadzone.analysis.claims.measured import Measured
 from deadzone.analysis.hypothesis_tests.holm import CONFIDENCE
+from deadzone.analysis.phases.censored import is_bound
 from deadzone.errors import DeadzoneError, StudyError
 from deadzone.language.messages import N_
 from deadzone.language.tabling import Layout
@@ -20,6 +21,7 @@ from deadzone.study.claim_sentences import parse_claim
 from deadzone.study.claims import check_claims, same_level
 from deadzone.study.design import levels_of
 from deadzone.study.levels import Level
+from deadzone.study.response_cells import level_names
 from deadzone.study.scales import levels_in
 
 CLAIMS_TABLE = Layout(
@@ -68,7 +70,10 @@ def judge_run(
         return ()
     models = analysis.answer.models if analysis and analysis.answer else {}
     known = [(dict(zip(source.by, place, strict=True)), model) for place, model in models.items()]
-    measured = Measured(source.analysed, source.response, source.goal, source.knob, levels, known)
+    trials = source.analysed  # of a level with a stopped trial no mean is known
+    at = [level_names(trials[name]) for name in (source.knob, *source.by)]
+    bound = is_bound(trials, source.response).groupby(at).transform("any").astype(bool)
+    measured = Measured(trials[~bound], source.response, source.goal, source.knob, levels, known)
     return judge([claim for claim, _ in made], measured, confidence, [added for _, added in made])
 
 

@@ -104,6 +104,8 @@ def _compared(now: Analysis, advice: Recommendation, earlier: RunFolder) -> tupl
     old = {s.name: s.model for s in then}
     moves = [(s, movement(old[s.name], s.model)) for s in now if s.name in old]
     if not (now.slices or then.slices):
+        if then.advice.goal != advice.goal:  # the earlier run is analysed without the wish
+            return False, ""
         return _best_setting(then.advice, advice, run)
     if any(len(steps) for _s, steps in moves):
         return any(steps["moved"].any() for _s, steps in moves), _phases(moves, run)

@@ -172,6 +172,7 @@ def _details(
 ) -> Iterator[str]:
     """Each curve with its tables, and the settings where one curve has not all."""
     from deadzone.analysis.page import Page
+    from deadzone.analysis.phases.candidates import places
     from deadzone.analysis.phases.summary import shape, summarise
     from deadzone.analysis.settings.wording import page
 
@@ -179,7 +180,7 @@ def _details(
         yield from curve_lines(part, terminal)
         summary = summarise(part.model, part.advice)
         yield Page(summary.title, summary.sections, {}).text(most_rows)
-        if part.advice.setting is not None:
+        if part.advice.setting in places(part.model):
             about = part.advice.quantity, part.advice.unit
             yield wide.paragraph(measured_beside(part.advice.chosen, *about), "  ")
         if told := shape(part.model):

@@ -129,7 +129,10 @@ def progress_on(stream: TextIO | None = None) -> Progress:
     if shown is None:
         shown = shown_on(stream)
     elif shown != LINES:
-        stream = Path(shown).open("w", encoding="utf-8")  # noqa: SIM115
+        try:
+            stream = Path(shown).open("w", encoding="utf-8")  # noqa: SIM115
+        except OSError:  # the terminal is another user's
+            shown = LINES
     return LineProgress(stream) if shown == LINES else BarProgress(stream)
 
 

@@ -107,6 +107,9 @@ def run_sweep(
     sweep = _Sweep(plan, run, progress, judge)
     with run.lock():
         run.check_same_study(plan.study)
+        if not plan.is_adaptive and any("trials" in batch for batch in run.batches()):
+            why = plan.warning or "its trials are planned now."
+            raise StoreError(f"Run {run.run_id} chose its trials: {why} Start a new run.")
         run.provenance()  # one that is damaged is refused before anything is begun
         batches = source(plan, run)
         try:

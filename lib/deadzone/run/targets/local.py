@@ -5,7 +5,7 @@ import shutil
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -33,7 +33,7 @@ from deadzone.run.targets.limits.cgroup_v2 import CgroupV2
 from deadzone.run.targets.limits.io import IO_LIMITS, IoLimiter, io_limit
 from deadzone.run.targets.limits.systemd import SystemdScope
 from deadzone.run.targets.processes import below, listed
-from deadzone.run.targets.undo_log import remove_leftovers, undo_left_over
+from deadzone.run.targets.undo_log import give_back_left_over
 from deadzone.study.design import Treatment
 from deadzone.study.levels import NONE, Level
 from deadzone.study.target_specs import LocalTargetSpec
@@ -113,9 +113,12 @@ class LocalTarget(Target):
         levels: Sequence[Level] = (),
         memory_levels: Sequence[Level] = (),
         io: IoLimiter | None = None,
+        note: Callable[[str], None] = lambda sentence: None,
     ) -> None:
         """levels, memory_levels, io: the limits the study will ask for, those of I/O with what puts
-        them in force; a mechanism is chosen that can do them all."""
+        them in force; a mechanism is chosen that can do them all. note: is told what killed runs
+        left and cannot be given back."""
+        self._note = note
         self._spec = spec
         self._levels = tuple(levels) or (spec.cpu_limit,)
         self._memory_levels = tuple(memory_levels) or (spec.memory_limit,)
@@ -134,10 +137,9 @@ class LocalTarget(Target):
     def __enter__(self) -> Self:
         if not Path("/proc/self").exists():
             raise TargetError(NO_PROC)
-        remove_leftovers()
-        undo_left_over()
+        give_back_left_over(self._note)
         try:
-            self.scratch = make_scratch()
+            self.scratch = make_scratch(all(level == NONE for level in self._memory_levels))
             self._open_best()
             if self.account:
                 self.account.open(self._running.pid)
@@ -357,12 +359,13 @@ class LocalTarget(Target):
             self._io.close()
 
 
-def make_scratch() -> Path:
-    """A fresh folder for what trials write, memory-backed where the system has such a place.
+def make_scratch(in_memory: bool = True) -> Path:
+    """A fresh folder for what trials write, memory-backed where the system has such a place; not
+    where the memory of trials is limited, for what they write would count as theirs.
 
     Raises TargetError if none can be made.
     """
-    homes = [home for home in SCRATCH_HOMES if os.access(home, os.W_OK)]
+    homes = [home for home in SCRATCH_HOMES if in_memory and os.access(home, os.W_OK)]
     with SaidAs(
         TargetError,
         "No folder for what trials write can be made",

@@ -8,7 +8,7 @@ from deadzone.errors import StudyError
 from deadzone.run.targets.base import Surroundings, Target
 from deadzone.run.targets.limits.io import IoLimit, IoLimiter, io_limit
 from deadzone.run.targets.local import LocalTarget
-from deadzone.run.targets.undo_log import remove_leftovers, undo_left_over
+from deadzone.run.targets.undo_log import give_back_left_over
 from deadzone.study.plan import PlannedTarget
 from deadzone.study.target_specs import LocalTargetSpec
 
@@ -16,14 +16,11 @@ from deadzone.study.target_specs import LocalTargetSpec
 def make_target(planned: PlannedTarget, around: Surroundings | None = None) -> Target:
     """The target of a plan; around: the sweep it is for. Raises StudyError where nothing says which
     disk is limited."""
-    spec = planned.spec
+    spec, around = planned.spec, around or Surroundings()
     if isinstance(spec, LocalTargetSpec):
-        return LocalTarget(
-            spec, planned.levels("cpu_limit"), planned.levels("memory_limit"), _io_limiter(planned)
-        )
-    made: Target = packs.load(packs.kind_of("targets", spec.kind).make)(
-        planned, around or Surroundings()
-    )
+        cpu, memory = planned.levels("cpu_limit"), planned.levels("memory_limit")
+        return LocalTarget(spec, cpu, memory, _io_limiter(planned), around.note)
+    made: Target = packs.load(packs.kind_of("targets", spec.kind).make)(planned, around)
     return made
 
 
@@ -47,8 +44,7 @@ def take_back(targets: Iterable[PlannedTarget], note: Callable[[str], None]) -> 
     none is opened, which would do so. note: is told what was done in a cluster, and what could not
     be."""
     if Path("/proc/self").exists():
-        remove_leftovers()
-        undo_left_over()
+        give_back_left_over(note)
     for target in targets:
         if give_back := packs.kind_of("targets", target.spec.kind).give_back:
             packs.load(give_back)(target.spec, note)

@@ -37,6 +37,8 @@ from deadzone.study.masking import masked
 
 ENDING = ".json"
 
+RESTORE = "`deadzone restore` tries again."
+
 KEEPING_TIMEOUT_S = 120.0
 """A command that gives something back and takes longer than this is taken for hung [s]."""
 
@@ -86,10 +88,17 @@ def tell(problem: str | None, error: BaseException | None, note: Callable[[str],
     """Say that something was not given back: beside the error that ends a sweep, or as one. Raises
     NotGivenBackError."""
     if problem:
-        sentence = f"{masked(problem)}. `deadzone restore` tries again."
+        sentence = f"{masked(problem)}. {RESTORE}"
         if error is None:
             raise NotGivenBackError(sentence)
         note(sentence)
+
+
+def give_back_left_over(note: Callable[[str], None]) -> None:
+    """Give back what killed runs left; note: is told what could not be."""
+    remove_leftovers()
+    for problem in undo_left_over()[1]:
+        note(f"{masked(problem)}. {RESTORE}")
 
 
 def undo_left_over() -> tuple[list[str], list[str]]:

@@ -6,7 +6,6 @@ import re
 import sys
 from collections import deque
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
@@ -15,7 +14,6 @@ from typing import Any
 from deadzone.errors import DeadzoneError, FormatError, WorkloadError
 from deadzone.measurement import Command, Measurement
 from deadzone.run.workloads.base import (
-    UNMEASURED_TIMEOUT_S,
     Outcome,
     Place,
     Workload,
@@ -36,6 +34,9 @@ SCRATCH = "scratch"
 
 UNIT_BEHIND = re.compile(r"[ \t]*([^\W\d_%][\w/]{0,11}|%)")
 """A word behind a number, as a unit stands: letters, or letters per something, on the same line."""
+
+LONGER = re.compile(r"\d{1,3}(?:[,']\d{3})+(?:\.\d+)?(?!\d)|\d+[.,]\d+")
+"""A number with marks in it, of which an expression may read a part."""
 
 INPUTS = "inputs"
 """Placeholder for the folder that the setup fills; it is kept for the whole sweep, then removed."""
@@ -157,29 +158,36 @@ class CommandWorkload(Workload):
         units: dict[str, str] = {}
         for name, extraction in self._spec.responses.items():
             text = _printed(measurement, extraction.stream)
-            if (value := find_number(extraction, text)) is None:
-                matched = extraction.regex and found_by(extraction.regex, text)
-                why = (
-                    f", for {matched[:60]!r} is none: put its number in parentheses"
-                    if matched
-                    else ""
-                )
+            value, why, regex = find_number(extraction, text), "", extraction.regex
+            if regex and (matched := found_by(regex, text)):
+                units[name] = _unit_behind(regex, text)
+                if longer := _cut_from(regex, text):
+                    value = None
+                    why = (
+                        f", for {matched!r} is part of {longer!r}: let it print whole numbers "
+                        "without marks (`LC_ALL=C`), or match what stands beside the number too"
+                    )
+                elif value is None:
+                    why = f", for {matched[:60]!r} is none: put its number in parentheses"
+            if value is None:
                 failure = f"the program printed no number for the response {name}{why}"
                 return Outcome(responses, failure, unread=True)
             responses[name] = value
-            if extraction.regex:
-                units[name] = _unit_behind(extraction.regex, text)
         return Outcome(responses, units=units)
 
     def finish(self) -> str:
-        """Run the cleanup, if the sweep was set up, and end what the preparations left running,
-        which is said; all else it made lies in the scratch folder."""
+        """Run the cleanup, if the sweep was set up, and end what the preparations left running. A
+        failure, and what was ended, is said; all else it made lies in the scratch folder."""
+        said = []
         if self._spec.cleanup and self._inputs:
             values = {INPUTS: str(self._inputs), **self._python}
-            with suppress(OSError, DeadzoneError):
+            try:
                 argv = tuple(fill(part, values) for part in self._spec.cleanup)
-                self._place.run(argv, self._cwd, UNMEASURED_TIMEOUT_S)
-        return self._place.left.end() if self._place.is_here else ""
+                run_unmeasured(self._place, "workload.cleanup", argv, self._cwd)
+            except DeadzoneError as error:
+                said.append(str(error))
+        said.append(self._place.left.end() if self._place.is_here else "")
+        return " ".join(filter(None, said))
 
     def _require(self, key: str, program: str) -> None:
         """Raise WorkloadError unless the program can be started from the working folder. key:
@@ -208,6 +216,20 @@ def _unit_behind(pattern: str, text: str) -> str:
     match = _last_match(pattern, text)
     behind = match and UNIT_BEHIND.match(text, match.end(1 if match.groups() else 0))
     return behind[1] if behind else ""
+
+
+def _cut_from(pattern: str, text: str) -> str:
+    """The longer number that an expression reads a part of, 1,902.3 where it reads 902.3; empty
+    where it reads a whole one, or names what stands beside it."""
+    match = _last_match(pattern, text)
+    if not match:
+        return ""
+    start, stop = match.span(1 if match.groups() else 0)
+    near = LONGER.finditer(text, max(start - 32, 0), stop + 32)
+    longer = next((one for one in near if one.start() <= start and stop <= one.end()), None)
+    if longer and (longer.start() < match.start() or longer.end() > match.end()):
+        return longer[0]
+    return ""
 
 
 def find_number(extraction: BodyResponseSpec, text: str) -> float | None:

@@ -23,6 +23,7 @@ from deadzone.store.imports.perf import read_perf
 from deadzone.store.imports.requests import read_hey, read_jmeter
 from deadzone.store.imports.result import NO_EVENT, Reader, Results
 from deadzone.store.table import IDENTITY, SHARED
+from deadzone.store.text_form import other_than
 
 FORMATS: dict[str, Reader] = {
     **described(),
@@ -77,7 +78,7 @@ def recognised(path: Path) -> str:
         return ""
     if tool := format_of(path):
         name = shlex.quote(str(path))
-        return f" It is a result of {tool}: `deadzone import {tool} {name} -o table.csv`."
+        return f" It is a result of {tool}: `deadzone import {tool} {name} -o {other_than(path)}`."
     text = path.read_text("utf-8", errors="replace")
     if tool := next((tool for tool, head in ON_SCREEN.items() if re.search(head, text)), ""):
         write = getattr(FORMATS[tool], "write", "").split(", ")[0]
@@ -88,7 +89,8 @@ def recognised(path: Path) -> str:
             place = "." + (".".join(named) if all(map(str.isidentifier, named)) else keys)
             asked = f"jq {shlex.quote(place)} {shlex.quote(str(path))}"
             return f" Its {'.'.join(named)} looks like rows: `{asked} | deadzone fit - ...`."
-        folder = shlex.quote(str(path.parent))
+        is_piped = path.parent == Path(tempfile.gettempdir())
+        folder = "folder" if is_piped else shlex.quote(str(path.parent))
         return f" Where each file is a trial: `jq -c . {folder}/*.json | deadzone fit - ...`."
     return ""
 

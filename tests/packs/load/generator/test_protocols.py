@@ -159,3 +159,8 @@ def test_a_heart_beat_is_no_frame_and_an_unknown_command_is_garbage():
     assert read_frame(b"\n") is None
     with pytest.raises(GarbageError):
         read_frame(b"HELLO\n\n\0")
+
+
+def test_a_path_in_other_letters_is_asked_for_as_it_is_written():
+    made = request("GET", "/검색?q=한글&x=%20", "h", {}, b"")
+    assert made.startswith(b"GET /%EA%B2%80%EC%83%89?q=%ED%95%9C%EA%B8%80&x=%20 HTTP/1.1\r\n")

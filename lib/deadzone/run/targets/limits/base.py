@@ -14,7 +14,7 @@ from typing import Any
 from deadzone.errors import TargetError
 from deadzone.measurement import Sample, difference
 from deadzone.run.targets.kernel_files import read_bytes
-from deadzone.study.levels import NONE, Level, is_number
+from deadzone.study.levels import NONE, Level, is_number, read_level
 
 PERIOD_US = 100_000
 """Accounting period of the quota, the kernel's and Kubernetes' default [microseconds]."""
@@ -252,7 +252,8 @@ def is_left_over(name: str) -> bool:
 
 def as_cores(level: Level) -> float | None:
     """The cores of a limit level; None for `none`, and for one that is left unchanged."""
-    return float(level) if is_number(level) else None
+    cores = read_level(level)  # a table with a word among its levels holds texts
+    return float(cores) if is_number(cores) else None
 
 
 def quota_us(cores: float | None) -> int | None:
