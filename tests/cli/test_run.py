@@ -132,3 +132,14 @@ def test_an_archive_is_refused_with_what_keeps_runs_instead(home, deadzone, monk
     monkeypatch.setenv("DEADZONE_ARCHIVE", "s3://bucket/prefix")
     assert deadzone("run", "probe").code == 2
     assert not (home / "data").exists()
+
+
+@pytest.mark.parametrize(
+    ("wish", "said"),
+    [(("within", "5"), "within is 5"), (("goal", "fastest"), "-p goal is 'fastest'")],
+)
+def test_a_wish_that_cannot_be_meant_is_refused_before_anything_is_measured(
+    wish, said, study, deadzone, home
+):
+    assert said in deadzone("run", "probe", "-p", *wish, code=2).err
+    assert not list_runs(home / "data" / "runs")

@@ -8,7 +8,8 @@ import pytest
 
 import deadzone as dz
 from deadzone.errors import EXIT_USAGE, TableError
-from deadzone.store.tables import long_table, repeats_in
+from deadzone.store.tables import long_table, read_table, repeats_in
+from deadzone.study.response_cells import unit_in
 
 RUNS = pd.DataFrame(
     {"threads": [1, 2, 4, 8], "run 1": [8.1, 4.1, 2.1, 2.0], "run 2": [8.0, 4.2, 2.2, 2.1]}
@@ -114,3 +115,19 @@ def test_the_other_verbs_take_a_knob_that_is_the_index():
     assert dz.examine(indexed, **asked) == dz.examine(tidy, **asked)
     changed = dz.compare(indexed, 2 * indexed, "wall_s", by=("threads", "pool"))
     assert changed.overall["ratio"][0] == pytest.approx(2)
+
+
+def test_levels_that_stand_several_times_in_the_head_line_are_one(tmp_path, deadzone):
+    table = "file,1,1,2,2,4,4,8,8\n" + "".join(
+        f"{name},8.0,8.1,4.0,4.1,2.0,2.1,1.9,2.0\n" for name in "abc"
+    )
+    (tmp_path / "t.csv").write_text(table)
+    asked = ("--wide", "1,1.1,2,2.1,4,4.1,8,8.1", "--name", "threads", "--knob", "threads")
+    said = deadzone("fit", tmp_path / "t.csv", *asked, "--response", "ms", "--json", code=0).out
+    assert {one["setting"] for one in json.loads(said)["settings"]} == {1, 2, 4, 8}
+
+
+def test_a_unit_below_the_head_line_holds_for_the_repeats(tmp_path):
+    (tmp_path / "t.csv").write_text("n,run 1,run 2\n,req/s,req/s\n1,10,11\n2,19,20\n4,40,41\n")
+    frame = long_table(read_table(tmp_path / "t.csv"), "run *", "value")
+    assert unit_in(frame, "value") == "req/s"

@@ -101,3 +101,9 @@ def test_a_sentence_says_what_yaml_says(text, form):
 def test_what_is_no_claim_is_refused(made, said):
     with pytest.raises(StudyError, match=said):
         parse_claim(made)
+
+
+def test_a_claim_of_another_knob_is_refused():
+    made = [parse_claim("nothing to gain beyond connections 4")]
+    with pytest.raises(StudyError, match="speaks of connections, and the knob is threads"):
+        check_claims(made, {"threads": (1, 4), "connections": (4,)}, "threads")

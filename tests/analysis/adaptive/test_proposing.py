@@ -190,3 +190,17 @@ def test_to_decide_the_setting_alone_takes_no_more_than_to_decide_all():
 def test_levels_among_which_nothing_can_be_chosen_are_refused(levels, words):
     with pytest.raises(PhaseError, match=words):
         propose(NOTHING, "n", "wall_s", levels)
+
+
+def test_a_level_between_others_stays_a_number_beside_a_word():
+    walls = {0.25: 8.0, 0.5: 4.0, 0.75: 3.0, 1: 2.0, 2: 1.0, 4: 1.0, "none": 1.0}
+    rows = [(str(level), wall * k) for level, wall in walls.items() for k in (0.99, 1.01)]
+    frame = pd.DataFrame(rows, columns=["cpu_limit", "wall_s"])
+    listed = [0.25, 0.5, 1, 2, 4, "none"]
+    for seed in range(5):
+        proposal = propose(
+            frame, "cpu_limit", "wall_s", listed, seed=seed, until=UntilSpec(resolution=0.05)
+        )
+        assert not [
+            level for level in proposal.levels if level not in ("none",) and isinstance(level, str)
+        ]

@@ -255,3 +255,14 @@ def test_what_cannot_be_compared_is_refused_with_a_sentence(change, message):
     call = {"a": table(), "b": table(seed=2), "responses": "wall_s", **change}
     with pytest.raises(CompareError, match=message):
         compare_tables(**call)
+
+
+def test_tables_in_two_units_are_refused_and_words_for_failures_are_told():
+    a = pd.DataFrame({"took": ["1.2 s", "1.1 s", "1.0 s", "1.15 s"]})
+    b = pd.DataFrame({"took": ["900 ms", "880 ms", "870 ms", "890 ms"]})
+    with pytest.raises(CompareError, match="is in s in A and in ms in B"):
+        compare_tables(a, b, "took")
+    lost = pd.DataFrame({"took": ["1.2 s", "timeout", "1.0 s", "timeout"]})
+    assert any(
+        "did not end well: 2 of 4" in said for said in compare_tables(a, lost, "took").warnings
+    )

@@ -172,3 +172,12 @@ def test_each_combination_of_the_other_factors_is_a_curve_of_its_own(write_study
 def test_what_cannot_be_meant_is_refused_in_a_sentence(study, design, words):
     with pytest.raises(StudyError, match=words):
         open_run(str(study(design=design)))
+
+
+def test_a_knob_with_a_level_apart_is_measured_as_a_grid(write_study, sweep):
+    study = write_study(
+        argv=["sleep", "0.0{threads}"], factors={"threads": [0, 1, 2, 3, 4]},
+        design={"kind": "adaptive", "replicates": 1, "warmup": 0},
+    )  # fmt: skip
+    trials = sweep(study).trials()
+    assert sorted(trials["threads"]) == [0, 1, 2, 3, 4]
