@@ -76,7 +76,6 @@ def test_a_run_that_was_measured_elsewhere_is_said_to_be(write_study, sweep, dea
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [(["a.csv", "missing.csv"], "there is no such table"),
-     (["a.csv", "probe/latest"], "There is no run"),
      (["a.csv", "b.csv", "--margin", "0.1"], "--margin is gone: two are the same within"),
      (["a.csv", "b.csv", "--response", "wal_s"], "Did you mean `wall_s`?"),
      (["a.csv", "b.csv", "--threshold", "-1"], "The threshold is -1.0"),

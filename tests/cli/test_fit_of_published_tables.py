@@ -22,15 +22,6 @@ BATCHED = """\
 |  128 | 128 | 32 |   9.233 | 629.59 |
 """
 
-DEPTH = """\
-| Queue Depth | IOPS     | Latency (us) |
-|-------------|----------|--------------|
-| QD=1        | ~46,500  | 20.7         |
-| QD=4        | ~101,000 | 29.28        |
-| QD=32       | ~108,000 | 155.56       |
-| QD=256      | ~106,000 | 1200.89      |
-"""
-
 LOADER = """\
 | batch_size | time / epoch | ours 3.13t   | items / s   |
 | ---------- | ------------ | ------------ | ----------- |
@@ -81,8 +72,6 @@ c.Throughput.timeThroughput            4  avgt       10      1795.688        61.
     [("t.md", ECHO, "Connections", "RPS", "Timeout Rate is up to 44 % at Connections 750, 1000"),
      ("t.md", BATCHED, "B", "S t/s", "More S t/s is better, by its name."),
      ("t.md", BATCHED, "B", "S t/s", "Set B 32: 6"),
-     ("t.md", DEPTH, "Queue Depth", "IOPS", "Set Queue Depth QD=32"),
-     ("t.md", DEPTH, "Queue Depth", "Latency (us)", "As Queue Depth grows, more is"),
      ("t.md", LOADER, "batch_size", "items / s", "Set batch size 4 096: 1,0"),
      ("t.md", LOADER, "batch_size", "time / epoch", "Set batch size 4 096: 4."),
      ("t.md", CLIENTS, "Connections", "RPS</br>Single", "More RPS</br>Single is better"),

@@ -53,13 +53,6 @@ def test_what_others_wrote_is_shown_and_not_obeyed_by_the_terminal(deadzone):
     assert not set(said.err) & {"\x1b", "\x07", "\u202e"}
 
 
-def test_no_color_changes_nothing(deadzone, monkeypatch):
-    plain = deadzone("--help").out
-    monkeypatch.setenv("NO_COLOR", "1")
-    assert deadzone("--help").out == plain
-    assert "\x1b" not in plain
-
-
 def test_a_reader_that_leaves_early_is_no_error(home):
     command = f"{sys.executable} -m deadzone.cli.main schema | READER; echo ${{PIPESTATUS[0]}}"
     for reader, shown in (("head -1", ["{", "0"]), ("sh -c 'exec <&-; exec sleep 2'", ["0"])):

@@ -1,50 +1,62 @@
 import hashlib
 import json
+import os
 import shutil
 import subprocess
 from pathlib import Path
 
 import pytest
+from report.made_runs import brief_notebook
 
 from deadzone.store.run import RunFolder, list_runs
 
 ROOT = Path(__file__).resolve().parents[2]
 
 
+ANALYSIS = """\
+import deadzone as dz
+report = dz.load_run(run).report(tolerance=tolerance)
+report.title()"""
+
+
 @pytest.fixture
-def own(home, deadzone):
-    """A copy of phases.ipynb with a sentence of the user's, in a folder beside the others."""
+def own(home):
+    """A notebook of the user's, in a folder beside the others."""
     shutil.copy(ROOT / "notebooks" / "sweep.ipynb", home / "notebooks")
-    said = deadzone("init", home, "--notebook", "mine")
-    assert said.code == 2 and "copy notebooks/phases.ipynb" in said.err
-    moved = home / "analyses" / "mine.ipynb"
-    moved.parent.mkdir()
-    shutil.copy(ROOT / "notebooks" / "phases.ipynb", moved)
-    moved.write_text(
-        moved.read_text().replace("What the curve missed, in", "How long pauses are beside")
-    )
-    return moved
+    path = home / "analyses" / "mine.ipynb"
+    path.parent.mkdir()
+    return brief_notebook(path, "How long pauses are.", ANALYSIS, "dz.Verdict(report)")
 
 
 @pytest.fixture
 def study(own, write_study):
-    pauses = {"argv": ["sleep", "{pause}"], "factors": {"pause": [0.02, 0.04, 0.08]}}
-    return write_study(**pauses, notebook="../../analyses/mine.ipynb")
+    pauses = {"argv": ["sleep", "{pause}"], "factors": {"pause": [0.03, 0.06, 0.12]}}
+    design = {"replicates": 3}
+    return write_study(**pauses, design=design, notebook="../../analyses/mine.ipynb")
 
 
-def test_the_notebook_of_a_study_is_executed_and_published_and_stands_in_the_provenance(
-    study, own, home, deadzone
+def test_one_command_sweeps_and_publishes_by_the_notebook_of_the_study(
+    study, own, home, deadzone, traces
 ):
-    said = deadzone("run", "probe", "-p", "tolerance", "0.1", "--json")
-    assert said.code == 0, said.err
+    given = ("-p", "replicates", "2", "-p", "tolerance", "0.1")
+    said = deadzone("run", "probe", *given, "--json", code=0)
+    answer = json.loads(said.out.splitlines()[-1])
     (run,) = list_runs(home / "data" / "runs")
-    page = (home / "reports" / "probe" / run.run_id / "index.html").read_text()
-    assert "How long pauses are beside logarithms" in page and "Verdict" in page
-    report = json.loads((home / "reports" / "probe" / run.run_id / "report.ipynb").read_text())
-    assert report["metadata"]["papermill"]["parameters"] == {
-        "run": f"probe/{run.run_id}",
-        "tolerance": 0.1,
-    }
+    assert answer["run_id"] == run.run_id and not answer["moved"]
+    assert run.finished() == {1, 2, 3, 4, 5, 6}
+    assert answer["report"] == str(home / "reports" / "probe" / "index.html")
+    published = home / "reports" / "probe" / run.run_id
+    page = (published / "index.html").read_text()
+    assert "How long pauses are." in page and "Verdict" in page
+    assert (published / "report.pdf").read_bytes().startswith(b"%PDF")
+    report = json.loads((published / "report.ipynb").read_text())
+    named = {"run": f"probe/{run.run_id}", "tolerance": 0.1}
+    assert report["metadata"]["papermill"]["parameters"] == named
+    assert (run.folder / "sweep.ipynb").exists()
+    assert "trial " in said.err and "6 of 6 trials" in said.err
+    assert f"recorded in {run.folder}" in said.err and "Traceback" not in said.err
+    assert any("0.03" in line for line in said.err.split("deadzone: ")[1:])  # the verdict in a line
+    assert traces(os.getpid()) == []
     assert run.study().notebook == "analyses/mine.ipynb"
     noted = run.provenance()["notebook"]
     assert noted["path"] == "analyses/mine.ipynb"
@@ -73,15 +85,20 @@ def test_whether_it_differs_from_the_committed_one_is_noted(sweep, study, own, h
 
 
 @pytest.mark.parametrize(
-    ("notebook", "code", "words"),
-    [("nosuch.ipynb", 2, "nosuch.ipynb: there is no such notebook in"), ("mine", 2, "notebook")],
+    ("notebook", "words"),
+    [("nosuch.ipynb", "nosuch.ipynb: there is no such notebook in"), ("mine", "notebook")],
 )
 def test_a_notebook_that_is_not_there_is_refused_before_anything_is_measured(
-    home, write_study, deadzone, notebook, code, words
+    home, write_study, deadzone, notebook, words
 ):
     write_study(notebook=notebook)
-    assert words in deadzone("sweep", "probe", code=code).err
+    assert words in deadzone("sweep", "probe", code=2).err
     assert not (home / "data").exists()
+
+
+def test_how_to_begin_a_notebook_of_ones_own_is_told(home, deadzone):
+    said = deadzone("init", home, "--notebook", "mine", code=2)
+    assert "copy notebooks/phases.ipynb" in said.err
 
 
 def test_a_notebook_that_takes_no_run_is_refused(home, own, study, sweep, deadzone):

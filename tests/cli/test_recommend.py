@@ -3,17 +3,26 @@ import subprocess
 
 import pytest
 import yaml
+from disturbance import NO_DOUBTS
 from needs import needs
 
 import deadzone as dz
 
+PAUSES = {
+    "study": "probe",
+    "workload": {"kind": "command", "argv": ["sleep", "{pause}"], "env": {"PAUSE": "{pause}"}},
+    "factors": {"pause": [0.03, 0.06, 0.12]},
+    "design": {"replicates": 3, "warmup": 0},
+    "trust": NO_DOUBTS,
+}
 
-@pytest.fixture
-def measured(home, write_study, deadzone):
-    """A run in which half a second is shared out among workers."""
-    pauses = {"argv": ["sleep", "{pause}"], "factors": {"pause": [0.03, 0.06, 0.12]}}
-    write_study(**pauses, workload={"env": {"PAUSE": "{pause}"}}, design={"replicates": 3})
-    deadzone("sweep", "probe", code=0)
+
+@pytest.fixture(scope="module")
+def measured(tmp_path_factory):
+    """A run of three pauses, of which the shortest is the best."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setenv("DEADZONE_HOME", str(tmp_path_factory.mktemp("measured")))
+        return dz.sweep(PAUSES, quiet=True).folder
 
 
 ARGUMENTS = (
@@ -22,19 +31,19 @@ ARGUMENTS = (
 
 
 def test_it_prints_the_recommendation(measured, deadzone):
-    assert "0.03" in deadzone("recommend", "probe/latest", code=0).out
-    answer = json.loads(deadzone("recommend", "probe/latest", "--json").out)
+    assert "0.03" in deadzone("recommend", measured, code=0).out
+    answer = json.loads(deadzone("recommend", measured, "--json").out)
     assert answer["levels"] == {"pause": 0.03}
     assert answer["usage_cores"]["p50"] <= answer["usage_cores"]["p90"]
 
 
 def test_the_patch_is_one_that_kubectl_can_apply(measured, deadzone, tmp_path):
-    said = deadzone("recommend", "probe/latest", *ARGUMENTS, code=0)
+    said = deadzone("recommend", measured, *ARGUMENTS, code=0)
     document = yaml.safe_load(said.out)
     (container,) = document["spec"]["template"]["spec"]["containers"]
     assert container["env"] == [{"name": "PAUSE", "value": "0.03"}]
-    assert json.loads(deadzone("recommend", "probe/latest", *ARGUMENTS, "--json").out) == document
-    advice = dz.load_run("probe/latest").recommend()
+    assert json.loads(deadzone("recommend", measured, *ARGUMENTS, "--json").out) == document
+    advice = dz.load_run(measured).recommend()
     assert advice.patch("deployment/encoder", "main", "media") == said.out
     needs("kubectl")
     owned = [{"name": "main", "image": "x", "args": ["kept"]}, {"name": "side", "image": "y"}]
@@ -69,7 +78,7 @@ def test_the_patch_is_one_that_kubectl_can_apply(measured, deadzone, tmp_path):
     ],
 )
 def test_what_is_wrong_is_told_in_a_sentence(measured, deadzone, arguments, words):
-    said = deadzone("recommend", "probe/latest", *arguments, code=2).err
+    said = deadzone("recommend", measured, *arguments, code=2).err
     assert words in said and "Traceback" not in said
 
 

@@ -5,6 +5,7 @@ import signal
 from pathlib import Path
 
 import pytest
+from waiting import wait_for
 
 from deadzone.store.run import list_runs
 
@@ -25,29 +26,9 @@ def study(notebooks, write_study):
     return write_study(**pauses, design={"replicates": 3})
 
 
-def test_one_command_sweeps_fits_and_publishes(study, start, home, traces):
-    started = start("run", "probe", "-p", "replicates", "2", "--json")
-    code, out, err = started.end()
-    assert code == 0, err
-    answer = json.loads(out.splitlines()[-1])
-    (run,) = list_runs(home / "data" / "runs")
-    assert answer["run_id"] == run.run_id and not answer["moved"]
-    assert run.finished() == {1, 2, 3, 4, 5, 6}
-    assert Path(answer["report"]).is_relative_to(home / "reports")
-    assert Path(answer["report"]).is_file()
-    assert max(page.stat().st_size for page in (home / "reports").rglob("*.html")) > 10_000
-    assert (home / "reports" / "probe" / run.run_id / "report.pdf").read_bytes().startswith(b"%PDF")
-    assert (run.folder / "sweep.ipynb").exists()
-    assert "trial " in err
-    assert "6 of 6 trials" in err and f"recorded in {run.folder}" in err
-    assert any("0.03" in line for line in err.split("deadzone: ")[1:])  # the verdict in a line
-    assert "Traceback" not in err
-    assert traces(started.pid) == []
-
-
 def test_interrupted_it_cleans_up_and_keeps_the_trials(study, start, home):
     started = start("run", "probe", "-r", "500")
-    started.wait_for(lambda: started.trials() >= 3, "its third trial")
+    wait_for(lambda: started.trials() >= 3, "no third trial", patience_s=120, pause_s=0.1)
     (run,) = list_runs(home / "data" / "runs")
     measuring = run.writer()
     os.kill(started.pid, signal.SIGINT)
@@ -83,12 +64,9 @@ def test_a_dry_run_executes_nothing(study, deadzone, home):
 
 @pytest.mark.parametrize(
     ("arguments", "code", "words"),
-    [(["prob"], 2, "Did you mean `probe`?"),
-     (["probe", "-p", "replicate", "3"], 2, "Did you mean `replicates`?"),
-     (["probe", "-p", "api_token", "x"], 3, "looks like a secret"),
+    [(["probe", "-p", "api_token", "x"], 3, "looks like a secret"),
      (["probe", "-p", "workload", "{env: {API_TOKEN: x}}"], 3, "looks like a secret"),
      (["probe", "-p", "lang", "kr"], 3, "no report in the language 'kr'"),
-     (["probe", "-p", "workload.argv", "[xzz, '{pause}']"], 4, "'xzz' is not installed here"),
      (["probe", "-p", "factors.pause", "[0.05]"], 2, "nothing to compare it with"),
      (["probe", "-p", "factors.pause", "[0.05]", "--dry-run"], 2,
       "measure it with deadzone sweep"),

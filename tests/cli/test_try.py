@@ -6,8 +6,11 @@ import sys
 
 import pytest
 import yaml
+from report.made_runs import brief_notebook
+from waiting import wait_for
 
 import deadzone as dz
+from deadzone import places
 from deadzone.errors import EXIT_FINDING
 from deadzone.study.trying import in_words_of_line
 
@@ -75,7 +78,7 @@ def test_the_saved_study_is_commented_and_is_the_study_that_ran(tried, tmp_path)
     assert saved["factors"]["n"] == ran["factors"]["n"]["levels"]
 
 
-def test_an_interrupted_line_goes_on_without_being_typed_again(tried, tmp_path):
+def test_an_interrupted_line_goes_on_without_being_typed_again(tried, tmp_path, monkeypatch):
     line = ("-L", "n", "1,2,3", "-r", "2", *BUSY, "--", "sleep", "0.1{n}")
     process = subprocess.Popen(
         (sys.executable, "-m", "deadzone.cli.main", "try", *line), cwd=tmp_path, text=True,
@@ -84,17 +87,19 @@ def test_an_interrupted_line_goes_on_without_being_typed_again(tried, tmp_path):
     assert process.stderr is not None
     while "trial 1 of" not in process.stderr.readline():
         assert process.poll() is None
-    while not [*tmp_path.rglob("trials.jsonl")]:
-        assert process.poll() is None
+    wait_for(lambda: [*tmp_path.rglob("trials.jsonl")], "no trial was recorded")
     process.send_signal(signal.SIGINT)
     said = process.communicate(timeout=30)[1]
     run = re.search(r"go on with `deadzone try --resume (\S+)`", said)[1]
+    brief = brief_notebook(tmp_path / "brief.ipynb", "# Pauses")
+    monkeypatch.setattr(places, "notebook", lambda *_: brief)
     found = json.loads(tried("--resume", "latest", "--json", "--report", codes=ANSWERED).out)
     assert found["run_id"] == run and found["models"][0]["n_trials"] == 6
-    [published] = (tmp_path / "deadzone" / "reports" / "sleep-n").glob("*/index.html")
-    page = published.read_text()
-    assert "<code>deadzone try -L n 1,2,3 -r 2 --foreign-cpu 64 -- sleep" in page
-    assert "deadzone run" not in page
+    assert (tmp_path / "deadzone" / "reports" / "sleep-n" / run / "index.html").is_file()
+    report = dz.load_run("latest").report()
+    reproduced = report.provenance()[-1].lines[0]
+    assert reproduced.startswith("deadzone try -L n 1,2,3 -r 2 --foreign-cpu 64 -- sleep")
+    assert "deadzone run" not in repr([report.verdict(), *report.provenance()])
 
 
 def test_a_program_that_changed_is_gone_on_with_only_where_that_is_asked(tried, tmp_path):

@@ -1,4 +1,4 @@
-"""Four scenes in one real JupyterLab in a real Chromium: what a researcher sees."""
+"""Scenes in one real JupyterLab in a real Chromium: what a researcher sees."""
 
 import json
 import os
@@ -12,6 +12,7 @@ import pytest
 from jupyterlab_browser import PATIENCE_S, in_browser, lab, run_all, until
 from needs import needs
 from programs import PROGRAMS
+from report.made_runs import write_notebook
 
 from lab.test_second_plot import FRAME
 
@@ -55,9 +56,7 @@ def picture(page, name, tmp_path):
 
 
 def written(path, *sources):
-    cells = [nbformat.v4.new_code_cell(source) for source in sources]
-    kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
-    nbformat.write(nbformat.v4.new_notebook(cells=cells, metadata={"kernelspec": kernel}), path)
+    write_notebook(path, *map(nbformat.v4.new_code_cell, sources))
 
 
 def slide_to_the_end(page, name):

@@ -62,6 +62,11 @@ class Executed:
         return _markdown(self._shown)
 
     @property
+    def shown(self) -> str:
+        """What the cells showed, as plain text."""
+        return "\n".join(bundle.get("text/plain", "") for bundle in self._shown)
+
+    @property
     def verdict(self) -> str:
         """The verdict that heads the page, with every doubt."""
         texts = [bundle.get("text/plain", "") for bundle in self._shown]

@@ -1,4 +1,3 @@
-import pytest
 from packs.services.attribution.made_trials import FAST, LIMITED, trials
 from report.made_runs import PROVENANCE, record
 
@@ -18,11 +17,6 @@ response: {name: total_s, unit: s, goal: min}
 """
 
 COUNTED = ("user_s", "sys_s", "nr_periods", "nr_throttled", "throttled_s")
-
-
-@pytest.fixture
-def folder(tmp_path):
-    return made_run(tmp_path)
 
 
 def made_run(tmp_path, **marks):
@@ -48,8 +42,8 @@ def made_run(tmp_path, **marks):
     return run.folder
 
 
-def test_the_cause_that_was_planted_is_confirmed_and_heads_the_page(folder):
-    with Executed("attribution", source=str(folder)) as executed:
+def test_the_cause_that_was_planted_is_confirmed_and_heads_the_page(tmp_path):
+    with Executed("attribution", source=str(made_run(tmp_path))) as executed:
         assert "pod takes" in executed.verdict and "Confirmed: CPU limit" in executed.verdict
         shown = executed.value("why.hypotheses.set_index('hypothesis')['verdict'].to_dict()")
         assert shown["cpu_limit"] == "confirmed" and shown["client"] == "excluded"

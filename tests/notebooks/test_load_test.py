@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from deadzone import Verdict, capacity, load_run
+from deadzone import capacity, load_run
 from deadzone.errors import TableError
 from deadzone.language.messages import speaking
 from notebooks.executed import Executed
@@ -43,10 +43,13 @@ def test_the_published_tests_have_no_pool_that_is_shown_to_keep_the_target():
         assert executed.value("test.by_rate['hurts_beyond'].dropna().tolist()") == [32, 32]
 
 
-def test_it_opens_on_a_run_that_fills_it():
+def test_it_opens_on_a_run_that_fills_it_and_its_verdict_is_korean_where_the_report_is():
     with Executed("load_test") as executed:
         assert "Set pool size 8" in executed.verdict and "325 requests/s" in executed.verdict
         assert executed.value("len(law) * len(why) * len(warm)") > 0
+        with speaking("ko"):
+            assert "설정: 풀 크기 8." in executed.value("test.verdict()")
+            assert executed.value("dz.Verdict(test).heading") == "결론"
 
 
 @pytest.mark.night
@@ -104,17 +107,8 @@ def test_a_warm_up_is_cut_out_and_how_long_to_warm_up_is_known(tmp_path):
     assert (test.warmups["first_ms"] > 3 * test.warmups["steady_ms"]).mean() > 0.9
 
 
-def test_without_objectives_or_repeats_the_verdict_says_so(tmp_path):
-    plain = capacity(
-        load_run(pool_run(tmp_path / "plain", objectives="", replicates=1, per_second=10).folder)
-    )
+def test_without_objectives_the_verdict_says_so(tmp_path):
+    made = pool_run(tmp_path, objectives="", replicates=1, per_second=10)
+    plain = capacity(load_run(made.folder))
     assert "names no objectives" in plain.verdict() and plain.confidence.empty
     assert plain.verdict().startswith("At 480 requests/s: Set pool size 16: ")
-    single = capacity(load_run(pool_run(tmp_path / "single", replicates=1, per_second=10).folder))
-    assert any("Nothing was repeated" in text for text in single.warnings)
-
-
-def test_its_verdict_is_korean_where_the_report_is():
-    with speaking("ko"):
-        result = capacity(load_run("thread-pool/reference"))
-        assert "설정: 풀 크기 8." in result.verdict() and Verdict(result).heading == "결론"

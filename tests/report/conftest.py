@@ -9,3 +9,4 @@ from report.repositories import analysed as analysed
 from report.repositories import english as english
 from report.repositories import make_run as make_run
 from report.repositories import repository as repository
+from report.repositories import sound as sound

@@ -4,10 +4,13 @@ import json
 import shutil
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+import nbformat
 import numpy as np
+from nbformat import v4
 
 import deadzone as package
 from deadzone.store.run import RunFolder
@@ -41,6 +44,21 @@ def new_repository(home: Path) -> Path:
     for name in ("phases", "sweep"):
         shutil.copy(ROOT / "notebooks" / f"{name}.ipynb", home / "notebooks")
     return home
+
+
+def write_notebook(path: Path, *cells: nbformat.NotebookNode) -> Path:
+    """Write a notebook for the kernel of this environment."""
+    kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
+    nbformat.write(v4.new_notebook(cells=list(cells), metadata={"kernelspec": kernel}), path)
+    return path
+
+
+def brief_notebook(path: Path, text: str, *sources: str) -> Path:
+    """Write a notebook that takes a run and says a text, in place of a whole analysis. sources: of
+    cells below it."""
+    parameters = 'run: str = "latest"  # run to analyse\ntolerance: float = 0.03  # a share'
+    given = v4.new_code_cell(parameters, metadata={"tags": ["parameters"]})
+    return write_notebook(path, v4.new_markdown_cell(text), given, *map(v4.new_code_cell, sources))
 
 
 def record(trial: int, level: Any, wall: float, block: int, **changes: Any) -> dict[str, Any]:
@@ -83,3 +101,24 @@ def write_run(
     run.write_tables()
     (run.folder / "provenance.json").write_text(json.dumps(PROVENANCE))
     return run
+
+
+def write_runs(home: Path, *factors: float, **changed: Any) -> list[RunFolder]:
+    """Write runs of one study, a day apart, each as slow as a factor says. changed: circumstances
+    of those whose factor is not 1."""
+    runs: list[RunFolder] = []
+    for number, factor in enumerate(factors):
+        run_id = f"run-{number:02}"
+        if factor in factors[:number]:
+            alike = runs[factors.index(factor)].folder
+            run = RunFolder(shutil.copytree(alike, alike.with_name(run_id)))
+        else:
+            run = write_run(home, partial(_slower, factor), run_id)
+        facts = {**PROVENANCE, "recorded_at": f"2026-03-{number + 1:02}T10:00:00+00:00"}
+        run.write_provenance(facts | (changed if factor != 1 else {}))
+        runs.append(run)
+    return runs
+
+
+def _slower(factor: float, line: dict[str, Any]) -> dict[str, Any]:
+    return {**line, "wall_s": line["wall_s"] * factor}

@@ -21,6 +21,13 @@ def english():
     speak("en")
 
 
+@pytest.fixture(scope="session")
+def sound(tmp_path_factory: pytest.TempPathFactory) -> SweepReport:
+    """The report of a run in which nothing went wrong, for tests that leave it as it is."""
+    run = write_run(new_repository(tmp_path_factory.mktemp("sound") / "repository"))
+    return SweepReport(analyse(load_source(str(run.folder))))
+
+
 @pytest.fixture
 def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A repository of the test's own, the one in force."""

@@ -13,9 +13,9 @@ from deadzone.study.loading import parse_study
 from deadzone.study.plan import plan_of
 
 
-def resolved(factors, design="{}", cores=2):
+def resolved(factors, design="{}"):
     text = f"study: s\nworkload: {{kind: ffmpeg}}\nfactors: {factors}\ndesign: {design}\n"
-    return resolve(parse_study(text, "s.yaml"), cores)
+    return resolve(parse_study(text, "s.yaml"), 2)
 
 
 def labels(study):
@@ -125,12 +125,6 @@ def test_the_same_seed_gives_the_same_order_and_blocks_differ():
 def test_the_order_of_a_seed_is_the_same_in_every_release():
     """A run that was started with an earlier version must go on in its order."""
     assert [label.removeprefix("cpu_limit=") for label in order(20260206)[:12]] == GOLDEN
-
-
-def test_the_host_decides_what_host_cores_means():
-    factors = "{cpu_limit: {levels: [0.5, 1, 2, none], times: host_cores}}"
-    for cores, limits in ((2, ("1", "2", "4", "none")), (16, ("8", "16", "32", "none"))):
-        assert labels(resolved(factors, cores=cores)) == [f"cpu_limit={own}" for own in limits]
 
 
 def test_the_cores_of_this_machine_are_no_measure_of_a_pod():

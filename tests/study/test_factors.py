@@ -9,10 +9,9 @@ from deadzone.study.design import resolve
 from deadzone.study.loading import dump_study, parse_study
 
 
-def study(factor, name="cpu_limit", more=""):
-    return parse_study(
-        f"study: s\nworkload: {{kind: ffmpeg}}\nfactors:\n  {name}: {factor}\n{more}", "s.yaml"
-    )
+def study(factor, name="cpu_limit"):
+    text = f"study: s\nworkload: {{kind: ffmpeg}}\nfactors:\n  {name}: {factor}\n"
+    return parse_study(text, "s.yaml")
 
 
 def of_command(argv, factors, name="words"):
@@ -31,6 +30,10 @@ def levels(factor, name="cpu_limit", cores=4):
      ("cpu_limit", "{levels: [1, 2], unit: cores}", (1, 2)),
      ("cpu_limit", "{from: 0.25, to: 1, step: 0.25}", (0.25, 0.5, 0.75, 1)),
      ("cpu_limit", "{from: 1, to: 3, step: 1, plus: [none]}", (1, 2, 3, "none")),
+     ("anything", "{from: 0.1, to: 0.5, step: 0.1}", (0.1, 0.2, 0.3, 0.4, 0.5)),
+     ("anything", "{from: 1, to: 6, step: 2}", (1, 3, 5)),
+     ("anything", "{levels: [0.1, 1], times: 3}", (0.3, 3)),
+     ("anything", "{levels: [1099511627777], times: 1.0}", (1_099_511_627_777,)),
      ("cpu_limit", "{levels: [0.5, 1, none], times: 3}", (1.5, 3, "none")),
      ("cpu_limit", "{levels: [0.125, 1, 2], times: host_cores}", (0.5, 4, 8)),
      ("cpu_limit", "{from: 0.5, to: 1, step: 0.5, times: host_cores}", (2, 4)),
@@ -41,12 +44,6 @@ def levels(factor, name="cpu_limit", cores=4):
 )  # fmt: skip
 def test_every_form_gives_its_levels(name, factor, expected):
     assert levels(factor, name) == expected
-
-
-def test_a_factor_can_equal_another():
-    both = study("[1, 2]", more="  threads: {equals: cpu_limit}\n")
-    assert both.factor_names() == ("cpu_limit", "threads")
-    assert both.factors["threads"].equals == "cpu_limit"
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,6 @@ import pytest
 from deadzone.study.design import Limits, resolve
 from deadzone.study.loading import parse_study
 from deadzone.study.plan import NOWHERE, plan_of
-from deadzone.study.spec import Study
 
 CLUSTER = "{kind: kubernetes, workload: deployment/d, cpu_limit: %s}"
 SERVICE = (
@@ -70,12 +69,3 @@ def test_a_service_without_environments_is_on_the_target_of_the_study(factor):
     assert found.services[NOWHERE].limits.cpu_limit == 3
     limits = (1, 2) if factor.startswith("cpu") else (3,)
     assert found.targets[NOWHERE].levels("cpu_limit") == limits
-
-
-def test_a_plan_is_made_of_the_study_and_changes_nothing_of_it():
-    document = {
-        "study": "s", "workload": {"kind": "command", "argv": ["true"]}, "factors": {"n": [1, 2]},
-    }  # fmt: skip
-    study = resolve(Study.model_validate(document), 4)
-    assert plan_of(study).study is study
-    assert plan_of(study) == plan_of(study)

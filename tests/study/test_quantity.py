@@ -3,7 +3,6 @@
 import pytest
 
 from deadzone.study.quantity import (
-    family_of,
     level_amount,
     parse_rate,
     parse_size,
@@ -61,40 +60,9 @@ def test_commas_between_thousands_and_before_decimals(printed, number):
     assert plain(printed) == number
 
 
-@pytest.mark.parametrize(
-    ("cell", "value", "unit"),
-    [("~ 42 secs", 42, "secs"), ("133.43 ± 6.51", 133.43, ""), ("374.60 ± 37.55 ms", 374.6, "ms"),
-     ("12 ms (±3%)", 12, "ms"), ("12 +- 2 %", 12, ""), ("12 +/- 2", 12, "")],
-)  # fmt: skip
-def test_a_cell_may_be_rounded_and_have_a_spread(cell, value, unit):
-    quantity = read_quantity(cell)
-    assert (quantity.value, quantity.unit) == (value, unit)
-    assert quantity.is_rounded == cell.startswith("~") != (quantity.spread is not None)
-
-
-@pytest.mark.parametrize(
-    ("level", "value", "remark"),
-    [("1,024", 1024, ""), ("10 000", 10000, ""), ("512 †", 512, "†"), ("QD=64", 64, "QD"),
-     ("Pool size = 8", 8, "Pool size"), ("t=1,000", 1000, "t")],
-)  # fmt: skip
-def test_a_level_may_have_marks_a_footnote_and_a_name(level, value, remark):
-    read = level_amount(level)
-    assert (read.value, read.unit, read.remark) == (value, "", remark)
-
-
 @pytest.mark.parametrize("word", ["No Pool", "inter=4 + intra=4", "a=1,b=2", "auto*", "1,2"])
 def test_what_is_no_level_with_a_number_is_a_word(word):
     assert level_amount(word) is None
-
-
-@pytest.mark.parametrize(
-    ("units", "one", "factors"),
-    [({"KiB/s", "MiB/s"}, "B/s", {"KiB/s": 2**10, "MiB/s": 2**20}),
-     ({"M/s", "G/s"}, "/s", {"M/s": 1e6, "G/s": 1e9}), ({"ms", "s"}, "s", {"ms": 1e-3, "s": 1})],
-)  # fmt: skip
-def test_units_that_go_together_are_converted_to_one(units, one, factors):
-    unit, of_each = family_of(units)
-    assert unit == one and {name: of_each[name] for name in units} == factors
 
 
 def test_a_level_may_be_a_product_and_no_spread():

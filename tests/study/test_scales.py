@@ -30,7 +30,7 @@ from deadzone.study.scales import level_name, scale_of
      (["1,024", "2,048", "4,096"], "ratio", [1024, 2048, 4096], []),
      (["1 100", "2 100", "4"], "words", [], ["1 100", "2 100", "4"]),
      (["0*", "1*", "2*"], "words", [], ["0*", "1*", "2*"]),
-     (["No Pool", "Pool size=1", "Pool size=10"], "ratio", [1, 10], ["No Pool"]),
+     (["No Pool", "Pool size = 1", "Pool size=1,000"], "ratio", [1, 1000], ["No Pool"]),
      (["1s", "2MB", "3fps"], "words", [], ["1s", "2MB", "3fps"])],
 )  # fmt: skip
 def test_the_levels_say_their_scale(levels, kind, positions, apart):

@@ -35,13 +35,14 @@ def test_units_are_as_declared_or_as_the_name_says():
     assert study().unit_of("colour") is None
 
 
-def test_a_number_among_arguments_stands_for_its_text():
+def test_arguments_are_what_they_are_in_a_terminal():
+    """YAML 1.1 takes 0755 for 493, and 22:22 for 1342."""
     text = (
-        "study: s\nworkload: {kind: command, argv: [dd, -1, 0.5, '{threads}'], setup: [dd, 8], "
-        "env: {N: 3}}\n"
+        "study: s\nworkload: {kind: command, argv: [dd, -1, 0.5, 0755, 22:22, 1:30.5, 0x10, "
+        "'{threads}'], setup: [dd, 8], env: {N: 3}}\n"
     )
     workload = parse_study(text + "factors: {threads: [1]}\n", "s").workload
-    assert workload.argv == ("dd", "-1", "0.5", "{threads}")
+    assert workload.argv == ("dd", "-1", "0.5", "0755", "22:22", "1:30.5", "0x10", "{threads}")
     assert workload.setup == ("dd", "8")
     assert workload.env == {"N": "3"}
 

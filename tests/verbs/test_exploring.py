@@ -7,18 +7,17 @@ from shell import own_shell
 
 from deadzone.analysis.findings.fitting import fit_phases
 from deadzone.analysis.phases.thresholds import Thresholds
-from deadzone.errors import PhaseError, TableError
 from deadzone.store.reference import load_reference
 from deadzone.verbs.exploring import explore
 
 pytest.importorskip("ipywidgets")
 
 
-def table(replicates=3, **columns):
+def table():
     rng = np.random.default_rng(0)
-    threads = np.repeat(np.arange(1, 9), replicates)
+    threads = np.repeat(np.arange(1, 9), 3)
     wall = np.where(threads < 5, 40 / threads, 8) * np.exp(rng.normal(0, 0.02, len(threads)))
-    return pd.DataFrame({"threads": threads, "wall_s": wall, "user_s": wall * 2, **columns})
+    return pd.DataFrame({"threads": threads, "wall_s": wall, "user_s": wall * 2})
 
 
 def changed(explorer, **values):
@@ -89,17 +88,6 @@ def test_another_factor_has_a_menu():
     outbound = load_reference("thread-pools", "outbound")
     explorer = changed(explore(outbound, "pool_size", "latency_max_ms", by="rate"), rate=4200)
     assert labels(explorer) == ["linear", "reversal"] and set(explorer.trials["rate"]) == {4200}
-
-
-@pytest.mark.parametrize(
-    ("source", "error", "said"),
-    [("nosuch", TableError, "no such file, run or published table"),
-     ("thread-pools/outbound", PhaseError, "Say which column is the knob"),
-     (table(), PhaseError, "Say which column is the knob")],
-)  # fmt: skip
-def test_what_cannot_be_explored_says_why(source, error, said, home):
-    with pytest.raises(error, match=said):
-        explore(source)
 
 
 def test_a_run_has_the_scale_of_its_study_and_what_it_accepts_stops_nothing(write_study, sweep):

@@ -18,6 +18,7 @@ NOISE = np.random.default_rng(1).normal(1, 0.01, len(TRIALS))
 TRIALS["wall_s"] = 8 / TRIALS["threads"].clip(upper=4) * NOISE
 OF = ("threads", "wall_s")
 MODEL = dz.fit_phases(TRIALS, *OF)
+AS = {"knob": "cpu_limit", "response": "wall_s"}
 TABLE = str(CARRIED / "data" / "reference" / "ffmpeg-16-cores" / "trials.csv")
 CELLS = {"threads": [1, 2], "host": ["a", "b"]}
 
@@ -56,7 +57,7 @@ CELLS = {"threads": [1, 2], "host": ["a", "b"]}
         (lambda: dz.fit_phases(TRIALS, *OF, thresholds=0.3), "by name is needed, not float"),
         (lambda: dz.propose(None, *OF, levels=[1, 2, 4]), "DataFrame of pandas .* not NoneType"),
         (lambda: MODEL.plot(ax=plt.subplots(1, 2)[1]), "One of several axes"),
-        (lambda: dz.load_run("sqlite-knobs/reference").report().section("phase"), "Sections are"),
+        (lambda: dz.load_run(TABLE, **AS).report().section("phase"), "Sections are"),
         (lambda: dz.check_parameters(tolerance=(0, 1)), "no parameter 'tolerance'"),
         (lambda: dz.fit_phases(TRIALS, *OF, certainty="0.9"), "it is a coverage"),
         (lambda: dz.fit_phases(TRIALS, *OF, thresholds={"linear": "0.3"}), "must keep the order"),
@@ -65,10 +66,7 @@ CELLS = {"threads": [1, 2], "host": ["a", "b"]}
         (lambda: MODEL.recommend(cost="1" * 400 + " * wall_s"), "cannot be read as arithmetic"),
         (lambda: dz.explain_phases(TRIALS[["wall_s"]], MODEL), "no column 'threads'"),
         (lambda: dz.sweep(len, {"n": []}), "n"),
-        (
-            lambda: dz.publish(dz.load_run(TABLE, knob="cpu_limit", response="wall_s")),
-            "is a table, not a run",
-        ),
+        (lambda: dz.publish(dz.load_run(TABLE, **AS)), "is a table, not a run"),
     ],
 )
 def test_a_wrong_call_ends_in_a_sentence_that_says_what_is_needed(call, said):
@@ -90,6 +88,11 @@ def test_a_wrong_name_is_answered_with_the_nearest(call, said):
         call()
 
 
+@pytest.fixture(scope="module")
+def by_host():
+    return dz.fit_phases(TRIALS, *OF, by="host")
+
+
 @pytest.mark.parametrize(
     "other",
     [
@@ -102,11 +105,10 @@ def test_a_wrong_name_is_answered_with_the_nearest(call, said):
         lambda: TRIALS.assign(wall_s=TRIALS["wall_s"].map("{:.12f} s".format)),
     ],
 )
-def test_a_table_in_other_types_gives_the_same_phases(other):
-    phases = dz.fit_phases(other(), *OF, by="host")["a"].phases
-    here = dz.fit_phases(TRIALS, *OF, by="host")["a"].phases
-    pd.testing.assert_frame_equal(phases, here, rtol=1e-6)
-    assert not [found.key for found in dz.examine(other(), *OF) if found.severity == "stops"]
+def test_a_table_in_other_types_gives_the_same_phases(by_host, other):
+    models = dz.fit_phases(other(), *OF, by="host")
+    pd.testing.assert_frame_equal(models["a"].phases, by_host["a"].phases, rtol=1e-6)
+    assert not [found.key for found in models.findings if found.severity == "stops"]
 
 
 def test_thresholds_are_given_by_name():
@@ -125,7 +127,7 @@ def test_a_level_beyond_the_range_or_no_number_is_predicted_as_nan(recwarn):
 def test_a_proposal_and_a_report_are_words():
     asked = dz.propose(TRIALS.iloc[:0], *OF, levels=[1, 2, 4, 8, 16])
     assert repr(asked).startswith("Measure ") and "Proposal(" not in repr(asked)
-    assert repr(dz.load_run("sqlite-knobs/reference").report()).startswith("The report of")
+    assert repr(dz.load_run(TABLE, **AS).report()).startswith("The report of")
 
 
 def test_a_message_names_the_argument_in_python_and_the_option_of_the_command(monkeypatch):

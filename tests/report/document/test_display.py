@@ -20,7 +20,6 @@ from deadzone.report.document.display import (
     block_of,
 )
 from deadzone.report.document.drawing import FAMILY, font_folder, use_language
-from deadzone.report.document.html import unbroken
 
 TABLE = Table.of_frame(
     pd.DataFrame({"limit": ["1", "2"], "time (s)": ["4.0", "2.0"]}),
@@ -66,11 +65,6 @@ def test_the_same_figure_gives_the_same_bytes():
 
     assert drawn() == drawn()
     assert not plt.get_fignums()
-
-
-def test_a_number_stays_with_its_unit():
-    told = "12\u00a0cores, 3.5\u00a0s, 4\u00a0% and 5 apples"
-    assert unbroken("12 cores, 3.5 s, 4 % and 5 apples") == told
 
 
 def test_korean_letters_in_a_drawing_find_a_font(recwarn):

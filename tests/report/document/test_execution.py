@@ -1,10 +1,10 @@
 import io
 import json
+import resource
 import subprocess
 import sys
 from pathlib import Path
 
-import nbformat
 import nbformat.v4 as v4
 import pytest
 
@@ -18,18 +18,15 @@ from deadzone.report.document.execution import (
     scrubbed,
     without_paths,
 )
+from report.made_runs import write_notebook
 
 
 @pytest.fixture
 def notebook(tmp_path):
     def write(*sources):
         tagged = {"metadata": {"tags": ["parameters"]}}
-        cells = [v4.new_code_cell("x: int = 1  # a number [count]", **tagged)]
-        cells += map(v4.new_code_cell, sources)
-        kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
-        path = tmp_path / "some.ipynb"
-        nbformat.write(v4.new_notebook(cells=cells, metadata={"kernelspec": kernel}), path)
-        return path
+        given = v4.new_code_cell("x: int = 1  # a number [count]", **tagged)
+        return write_notebook(tmp_path / "some.ipynb", given, *map(v4.new_code_cell, sources))
 
     return write
 
@@ -46,20 +43,18 @@ def test_an_unknown_parameter_is_refused_with_the_nearest_one(notebook, tmp_path
         execute(notebook(), tmp_path / "out.ipynb", {"xx": 1})
 
 
-def test_the_kernel_gets_parameters_and_environment(notebook, tmp_path):
+def test_a_kernel_gets_parameters_and_environment_and_our_own_errors_come_out_as_themselves(
+    notebook, tmp_path
+):
     heard = io.StringIO()
     path = notebook(
-        "import os, sys\nassert (x, os.environ['TOLD']) == (2, 'yes')\nprint(x, file=sys.stderr)"
+        "import os, sys\nassert (x, os.environ['TOLD']) == (2, 'yes')\nprint(x, file=sys.stderr)",
+        "from deadzone.errors import StudyError\nraise StudyError('no such level')",
     )
     told = {"TOLD": "yes"}
-    execute(path, tmp_path / "out.ipynb", {"x": 2}, environment=told, stderr=heard)
-    assert heard.getvalue() == "2\n"
-
-
-def test_our_own_errors_come_out_as_themselves(notebook, tmp_path):
-    path = notebook("from deadzone.errors import StudyError\nraise StudyError('no such level')")
     with pytest.raises(StudyError, match="no such level"):
-        execute(path, tmp_path / "out.ipynb", {})
+        execute(path, tmp_path / "out.ipynb", {"x": 2}, environment=told, stderr=heard)
+    assert heard.getvalue() == "2\n"
 
 
 EXECUTES = (
@@ -96,13 +91,12 @@ def test_a_kernel_talks_through_a_folder_of_its_own_unless_its_name_is_too_long(
     assert _transport(tmp_path / ("long" * 30)) == {"transport": "tcp"}
 
 
-def test_where_too_few_files_may_be_open_no_kernel_is_begun(notebook, tmp_path):
-    """It would die without a word, or wait for ever. In a process of its own: here other tests may
-    have left more files open than are allowed."""
-    argv = [sys.executable, "-c", EXECUTES, str(notebook()), str(tmp_path / "out.ipynb"), "1"]
-    limited = ["sh", "-c", 'ulimit -n 90; exec "$@"', "sh", *argv]
-    ended = subprocess.run(limited, capture_output=True, text=True)
-    assert "needs 100 open files and may have 90" in ended.stderr
+def test_where_too_few_files_may_be_open_no_kernel_is_begun(notebook, tmp_path, monkeypatch):
+    """It would die without a word, or wait for ever. The limit is only said: other tests may have
+    left more files open."""
+    monkeypatch.setattr(resource, "getrlimit", {resource.RLIMIT_NOFILE: (90, 90)}.get)
+    with pytest.raises(ReportError, match="needs 100 open files and may have 90"):
+        execute(notebook(), tmp_path / "out.ipynb", {})
 
 
 PRIVATE = "-----BEGIN RSA PRIVATE KEY-----\nabc"

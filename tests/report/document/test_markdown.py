@@ -4,17 +4,15 @@ import re
 
 import pytest
 
-from deadzone.report.document.display import Title
-from deadzone.report.document.document import Document, Markdown, Names
+from deadzone.report.document.outputs import Markdown
 from deadzone.report.document.pdf import pdf
-from report.document.test_pdf import text_of
+from report.document.test_pdf import document, text_of
 from report.document.test_typst import of_template
 
 
 def printed(source: str) -> str:
     """What a reader of the PDF sees of a Markdown cell."""
-    parts = (Title("T"), Markdown(source))
-    return text_of(pdf(Document(parts[0], parts, Names(parts), "en"))).replace("\r\n", "\n")
+    return text_of(pdf(document(Markdown(source)))).replace("\r\n", "\n")
 
 
 def laid_out(source: str) -> str:

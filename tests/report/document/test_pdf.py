@@ -1,4 +1,3 @@
-import json
 import re
 import zlib
 
@@ -18,7 +17,7 @@ from deadzone.report.document.display import (
 )
 from deadzone.report.document.document import Document, Names
 from deadzone.report.document.outputs import Markdown, Printed
-from deadzone.report.document.pdf import part_values, pdf, template_input
+from deadzone.report.document.pdf import part_values, pdf
 
 SVG = (
     '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 200 100"><rect width="150" height="80" '
@@ -93,12 +92,6 @@ def _streams(data):
             yield zlib.decompress(found)
         except zlib.error:
             yield b""
-
-
-def test_the_template_is_told_the_document_and_its_fonts():
-    told = json.loads(template_input(document(Printed("word"), language="ko")))
-    assert told["parts"][-1] == {"kind": "printed", "text": "word"}
-    assert told["fonts"] == ["NanumGothic"]
 
 
 def test_long_numbers_have_thin_spaces_and_commands_are_copied_as_they_are():

@@ -1,7 +1,6 @@
 """Plain output in a report: what pandas, matplotlib and Markdown show becomes tables, figures and
 sentences."""
 
-import nbformat
 import nbformat.v4 as v4
 import pandas as pd
 import pytest
@@ -13,6 +12,7 @@ from deadzone.report.document.execution import execute
 from deadzone.report.document.frames import summary_of, table_of
 from deadzone.report.document.outputs import Markdown, Printed
 from deadzone.report.document.publishing import write_report
+from report.made_runs import write_notebook
 
 DRAWING = "<?xml?><svg viewBox='0 0 1 1'><!-- threads --><!-- 2.5 --></svg>"
 
@@ -209,10 +209,9 @@ def test_a_notebook_of_pandas_and_seaborn_is_published_the_same_each_time(tmp_pa
         v4.new_markdown_cell("Times by level."), code("frame.groupby('n').mean()"),
         v4.new_markdown_cell("A sentence."), code("pd.DataFrame({'found': ['word ' * 40 + " "'end']})"),  # noqa: E501
     )  # fmt: skip
-    kernel = {"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}}
-    nbformat.write(v4.new_notebook(cells=list(cells), metadata=kernel), tmp_path / "pools.ipynb")
+    notebook = write_notebook(tmp_path / "pools.ipynb", *cells)
     for name in ("one", "other"):
-        execute(tmp_path / "pools.ipynb", tmp_path / "executed.ipynb", {})
+        execute(notebook, tmp_path / "executed.ipynb", {})
         write_report(tmp_path / "executed.ipynb", tmp_path / name)
     page = (tmp_path / "one" / "index.html").read_text()
     assert "<h1>Pools</h1>" in page and "&lt;Axes" not in page and "<dc:date>" not in page

@@ -12,17 +12,11 @@ from deadzone.report.document.display import (
     Prose,
     Regression,
     Table,
-    Title,
 )
-from deadzone.report.document.document import Document, Names
 from deadzone.report.document.pdf import TEMPLATE, part_values, template_input
+from report.document.test_pdf import document
 
 HOSTILE = 'a "quoted" \\ #panic("no") $x$ ``` *bold* <label> @ref {=typst}\nnext \x01'
-
-
-def document(*blocks):
-    title = Title("T")
-    return Document(title, (title, *blocks), Names(blocks, ["trials.parquet"]), "en")
 
 
 def of_template(expression: str, *blocks) -> object:

@@ -42,13 +42,12 @@ def everything(report):
     ]  # fmt: skip
 
 
-def test_a_sound_run_gives_every_section(analysed):
-    report = analysed()
-    assert report.analysis.advice.setting == 2
-    assert "Set 2 cores: " in report.title().verdict
-    assert report.title().date == "2026-03-05T10:20:30+00:00"
-    assert not report.title().doubts
-    kinds = {type(block) for block in everything(report)}
+def test_a_sound_run_gives_every_section(sound):
+    assert sound.analysis.advice.setting == 2
+    assert "Set 2 cores: " in sound.title().verdict
+    assert sound.title().date == "2026-03-05T10:20:30+00:00"
+    assert not sound.title().doubts and sound.verdict().style == "verdict"
+    kinds = {type(block) for block in everything(sound)}
     assert {Figure, Table, Prose, Verdict} <= kinds
 
 
@@ -59,9 +58,10 @@ def test_what_noise_hides_is_named_to_those_who_ask_for_it_anyway(make_run):
     source = load_source(str(run.folder))
     accept = {finding.key: "It is noisy." for finding in analyse(source).findings}
     source = replace(source, study=source.study.model_copy(update={"accept": accept}))
-    findings = analyse(source).findings
-    assert not doubt_of(findings) and not any(finding.withholds for finding in findings)
-    assert analyse(source).advice.reason.startswith("No setting yet: noise hides")
+    analysis = analyse(source)
+    assert not doubt_of(analysis.findings)
+    assert not any(finding.withholds for finding in analysis.findings)
+    assert analysis.advice.reason.startswith("No setting yet: noise hides")
     assert analyse(source, anyway=True).advice.setting is not None
 
 
@@ -121,8 +121,7 @@ def test_an_untrusted_run_stops_and_says_what_its_trials_would_show(analysed):
 
 
 def test_a_verdict_that_is_doubtful_is_not_shown_as_a_good_one(analysed):
-    assert analysed().verdict().style == "verdict"
-    report = analysed(lambda line: {**line, "wall_s": line["wall_s"] / 500}, run_id="run-2")
+    report = analysed(lambda line: {**line, "wall_s": line["wall_s"] / 500})
     assert "that is doubtful" in said([report.verdict()])
     assert report.verdict().style == "warnings"
 
@@ -179,13 +178,12 @@ def test_the_command_to_reproduce_names_the_study_as_it_is_called(analysed):
     assert report.provenance()[-1].lines[0].startswith("deadzone run 'elsewhere/my study.yaml'")
 
 
-def test_every_verdict_points_to_figure_row_table_and_command(analysed):
-    report = analysed()
-    claim = report.verdict().paragraphs[0]
+def test_every_verdict_points_to_figure_row_table_and_command(sound):
+    claim = sound.verdict().paragraphs[0]
     assert isinstance(claim, Claim)
     targets = [item.target for item in claim.evidence]
     assert targets == ["response", "settings-5", "trials.parquet", "reproduce"]
-    limits = next(block for block in report.face() if isinstance(block, Prose))
+    limits = next(block for block in sound.face() if isinstance(block, Prose))
     assert [item.target for item in limits.paragraphs[0].evidence] == ["phases-1"]
 
 
@@ -210,6 +208,7 @@ def test_a_second_factor_gives_a_section_a_slice_with_ids_of_their_own(tmp_path,
     blocks = everything(report)
     Names(blocks)
     assert [block.id for block in report.figures()] == ["response", "slice-2-response"]
+    assert len(report.treatments()) == 1
     assert not report.verdict().verdict.endswith("..")
     assert "By slice: 2 cores / 2 threads" in report.analysis.verdict
     targets = [item.target for item in report.verdict().paragraphs[0].evidence]
@@ -242,5 +241,5 @@ def test_nothing_is_said_where_the_data_decide(analysed):
         return {**line, "wall_s": line["wall_s"] / faster}
 
     report = analysed(steeper)
-    if report.analysis.advice.replicates is None:
-        assert not [claim for claim in to_do(report.analysis) if "tied" in str(claim)]
+    assert report.analysis.advice.replicates is None
+    assert not [claim for claim in to_do(report.analysis) if "tied" in str(claim)]

@@ -1,6 +1,6 @@
 import pytest
 
-from deadzone.report.sweep.recommended import commands
+from deadzone.report.sweep.recommended import applied, commands
 from deadzone.study.loading import parse_study
 
 REST = "response: {name: wall_s, unit: s, goal: min}\n"
@@ -39,8 +39,6 @@ def test_each_kind_of_knob_has_the_command_that_sets_it(study, levels, lines):
     assert list(commands(parsed, levels)) == lines
 
 
-def test_the_report_of_a_run_names_the_command_under_its_limit(analysed):
-    from deadzone.report.sweep.recommended import applied
-
-    (block,) = applied(analysed().analysis)
+def test_the_report_of_a_run_names_the_command_under_its_limit(sound):
+    (block,) = applied(sound.analysis)
     assert block.lines == ("systemd-run --scope -p CPUQuota=200% true",)

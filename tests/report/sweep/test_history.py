@@ -1,7 +1,6 @@
 """The runs of a study over time, by the verb and the command."""
 
 import json
-from functools import partial
 
 import numpy as np
 import pytest
@@ -11,28 +10,13 @@ from deadzone.errors import UnknownRunError
 from deadzone.report.sweep.history import moves, verdict_of
 from deadzone.store.run import RunFolder
 from deadzone.study.loading import parse_study
-from report.made_runs import PROVENANCE, record
-
-
-def faster_or_slower(factor, line):
-    return {**line, "wall_s": line["wall_s"] * factor}
+from report.made_runs import record, write_runs
 
 
 @pytest.fixture
-def runs_of(make_run):
+def runs_of(repository):
     """Runs of one study, whose times are those of its curve times a factor each."""
-
-    def make(*factors, **provenance):
-        made = []
-        for number, factor in enumerate(factors):
-            run = make_run(partial(faster_or_slower, factor), run_id=f"run-{number:02}")
-            facts = {**PROVENANCE, "recorded_at": f"2026-03-{number + 1:02}T10:00:00+00:00"}
-            facts |= {name: value for name, value in provenance.items() if factor != 1}
-            run.write_provenance(facts)
-            made.append(run)
-        return made
-
-    return make
+    return lambda *factors, **changed: write_runs(repository, *factors, **changed)
 
 
 def keep_verdicts(runs):
@@ -114,21 +98,21 @@ def test_runs_without_an_answer_stand_there_without_one(runs_of, make_run):
     assert frame["verdict_state"]["run-90"] == "stopped" and np.isnan(frame["estimate"]["run-90"])
 
 
-def test_a_grid_of_words_and_runs_of_unknown_date_are_listed_by_their_names(
-    repository, deadzone, monkeypatch
-):
-    monkeypatch.setenv("DEADZONE_HOME", str(repository))
-    study = parse_study(
-        """
+PACKING = """
 study: packing
 workload: {kind: command, argv: ["true", "{codec}", "{threads}"]}
 factors: {codec: [gzip, xz], threads: [1, 2]}
 design: {replicates: 4, warmup: 0}
 knob: codec
 response: {name: wall_s, unit: s, goal: min}
-""",
-        "study.yaml",
-    )
+"""
+
+
+def test_a_grid_of_words_and_runs_of_unknown_date_are_listed_by_their_names(
+    repository, deadzone, monkeypatch
+):
+    monkeypatch.setenv("DEADZONE_HOME", str(repository))
+    study = parse_study(PACKING, "study.yaml")
     cells = [{"codec": c, "threads": n} for c in ("gzip", "xz") for n in (1, 2)]
     made = []
     for number in range(12):
@@ -147,12 +131,9 @@ response: {name: wall_s, unit: s, goal: min}
     assert "is 10 % worse since run run-06 of -: 0.50" in said
 
 
-def test_where_nothing_ran_it_is_said_what_makes_a_run(repository):
+def test_a_study_without_runs_is_named_with_those_that_have_some_or_with_what_makes_one(runs_of):
     with pytest.raises(UnknownRunError, match=r"no run in .* yet; `deadzone run STUDY` makes one"):
         dz.history()
-
-
-def test_a_study_without_runs_is_named_with_those_that_have_some(runs_of):
     runs_of(1)
     with pytest.raises(UnknownRunError, match=r"'prob' has no run .* Did you mean `probe`"):
         dz.history("prob")

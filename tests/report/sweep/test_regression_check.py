@@ -23,9 +23,11 @@ def since(run):
     return regression_check(analyse(load_source(str(run.folder))))
 
 
-def test_the_first_run_of_a_study_says_nothing_of_an_earlier_one(make_run):
-    found = since(make_run())
-    assert found.blocks() == [] and found.sentence == "" and not found.moved
+def test_the_first_run_of_a_study_and_a_plain_table_say_nothing_of_an_earlier_one(sound):
+    of_table = replace(sound.analysis, source=replace(sound.analysis.source, folder=None))
+    for analysis in (sound.analysis, of_table):
+        found = regression_check(analysis)
+        assert found.blocks() == [] and found.sentence == "" and not found.moved
 
 
 def test_the_first_run_of_a_study_is_examined_too(make_run):
@@ -61,8 +63,8 @@ def test_the_latest_earlier_run_counts_and_later_ones_do_not(make_run):
     make_run(scales_further, run_id="run-1")
     middle = make_run(run_id="run-2")
     make_run(scales_further, run_id="run-3")
-    assert "since run run-1" in since(middle).sentence
-    assert since(middle).moved
+    found = since(middle)
+    assert "since run run-1" in found.sentence and found.moved
 
 
 def test_runs_of_two_machines_are_not_compared(make_run):
@@ -81,15 +83,8 @@ def test_published_runs_beside_each_other_are_of_other_studies():
     assert not any(previous_run(RunFolder(folder)) for folder in runs.iterdir())
 
 
-def test_a_plain_table_has_no_earlier_run(make_run):
-    source = replace(load_source(str(make_run().folder)), folder=None)
-    assert regression_check(analyse(source)).blocks() == []
-
-
 @pytest.mark.night
 def test_without_a_curve_it_is_the_best_setting_that_may_have_moved(write_study, sweep):
-    """Two words, of which the other one is the fast one in the third run."""
-
     def measured(fast):
         script = f'if [ "$1" = {fast} ]; then sleep 0.05; else sleep 0.3; fi'
         argv = ["sh", "-c", script, "sh", "{way}"]

@@ -95,16 +95,3 @@ def test_a_rate_in_bytes_is_said_in_gigabytes_everywhere(tmp_path, monkeypatch):
     [ax] = drawn[0].axes
     assert ax.get_ylabel() == "throughput (GB/s)"
     assert {tick.get_text() for tick in ax.get_yticklabels()} >= {"4", "12"}
-
-
-def test_words_beside_a_knob_have_a_curve_each_and_one_is_recommended(tmp_path):
-    rows = [
-        (tool, level, cost * level**0.5 * noise)
-        for tool, cost in (("gzip", 3.0), ("zstd", 1.0))
-        for level in (1, 2, 4, 8)
-        for noise in (0.99, 1.0, 1.01)
-    ]
-    report = report_of(tmp_path, rows, ["tool", "level", "wall_s"], knob="level", by="tool")
-    assert [s.name for s in report.analysis] == ["tool = gzip", "tool = zstd"]
-    assert len(report.treatments()) == 1
-    assert report.analysis.advice.setting == {"tool": "zstd", "level": 1}

@@ -10,8 +10,8 @@ def table(blocks, identity):
     return next(block for block in blocks if getattr(block, "id", "") == identity)
 
 
-def test_the_gain_of_a_phase_is_relative_to_where_it_starts(analysed):
-    linear, plateau = phase_rows(analysed().analysis.slices[0].model)
+def test_the_gain_of_a_phase_is_relative_to_where_it_starts(sound):
+    linear, plateau = phase_rows(sound.analysis.slices[0].model)
     assert linear["gain"] == pytest.approx(1 - 0.25 / 2, abs=0.02)
     assert plateau["gain"] == pytest.approx(0, abs=0.04)
 
