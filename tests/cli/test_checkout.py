@@ -39,7 +39,7 @@ def git(*words):
 
 
 def is_tidy(repository):
-    left = [*repository.parent.glob("deadzone-checkout-*")]
+    left = [*repository.parent.glob("deadzone-*-checkout-*")]
     return not left and len(git("worktree", "list").splitlines()) == 1
 
 
