@@ -3,8 +3,6 @@ fits."""
 
 import os
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -130,20 +128,20 @@ def test_an_interrupted_run_waits_for_the_kernel_that_measures_and_takes_its_bar
 
 @pytest.mark.parametrize("columns", WIDTHS)
 def test_the_summary_of_a_table_is_as_wide_as_the_terminal(in_terminal, tmp_path, columns):
-    table = write_table(tmp_path)
-    asked = ("fit", table, "--knob", "threads", "--response", "wall_s")
+    asked = ("fit", write_table(tmp_path), "--knob", "threads", "--response", "wall_s")
     screen = in_terminal(*asked, "--details", columns=columns)
     assert screen.end() == 0
     lines = seen(screen)
     rule = max((line for line in lines if set(line) == {"="}), key=len)
     assert len(rule) == min(columns, 120)
     assert "Phases" in lines
-    short = in_terminal(*asked, "-q", columns=columns)
-    assert short.end() == 0
-    first, *rest = seen(short)
-    assert first.startswith("Set 4 threads: ") and all(
-        line.startswith(("Doubt", "More trials", "  ")) for line in rest
-    )
+
+
+def test_a_quiet_answer_is_the_setting_and_doubts_alone(deadzone, tmp_path):
+    asked = ("fit", write_table(tmp_path), "--knob", "threads", "--response", "wall_s")
+    first, *rest = deadzone(*asked, "-q", code=0).out.splitlines()
+    assert first.startswith("Set 4 threads: ")
+    assert all(line.startswith(("Doubt", "More trials", "  ")) for line in rest)
 
 
 @pytest.mark.night
@@ -164,7 +162,13 @@ def test_a_long_table_is_cut_and_its_rest_counted(in_terminal, deadzone, tmp_pat
 STRANGE = "\x1b]0;owned\x07\u202e"
 
 
-def test_a_terminal_obeys_nothing_that_others_wrote(in_terminal, tmp_path):
+def obeys_nothing(shown: str):
+    assert "owned" in shown
+    rest = re.sub(r"\x1b\[[\d;?]*[mFJAKhl]", "", shown)
+    assert not re.search("[\x1b\x07\u202e]", rest), rest
+
+
+def test_a_terminal_obeys_nothing_that_others_wrote(in_terminal, deadzone, tmp_path):
     """Levels, names of columns and files, what a program prints, and the YAML of a study from
     elsewhere."""
     table = tmp_path / "strange.csv"
@@ -181,33 +185,26 @@ def test_a_terminal_obeys_nothing_that_others_wrote(in_terminal, tmp_path):
         "exit {n}']}\n"
         "factors: {n: [3, 4]}\ndesign: {replicates: 1, warmup: 0}\n"
     )
-    commands = [
-        ("fit", table, "--knob", "codec", "--response", "wall", "--by", f"tier{STRANGE}"),
-        ("fit", tmp_path / f"no{STRANGE}.csv", "--knob", "a", "--response", "b"),
-        ("sweep", study),
-        (f"no{STRANGE}",),
-    ]
-    for command in commands:
+    fit = ("fit", table, "--knob", "codec", "--response", "wall", "--by", f"tier{STRANGE}")
+    for command in (fit, ("sweep", study)):
         screen = in_terminal(*command, columns=140)
         while screen.read(0.5):
             if b"[Y/n]" in screen.raw or b"[y/N]" in screen.raw:
                 screen.interrupt()
                 break
         screen.end()
-        assert b"owned" in screen.raw, screen.text()
-        rest = re.sub(rb"\x1b\[[\d;?]*[mFJAKhl]", b"", screen.raw)
-        assert not re.search(rb"[\x1b\x07]", rest), rest
-        assert "\u202e" not in rest.decode(), command
+        obeys_nothing(screen.raw.decode())
+    nowhere = ("fit", tmp_path / f"no{STRANGE}.csv", "--knob", "a", "--response", "b")
+    for command in (nowhere, (f"no{STRANGE}",)):
+        obeys_nothing(deadzone(*command, code=2).err)
 
 
-def test_a_pipe_and_a_file_get_the_answer_without_picture_or_bar(tmp_path):
-    argv = (sys.executable, "-m", "deadzone.cli.main", *SWEEP, *PROGRAM)
-    with (tmp_path / "out.txt").open("w") as out:
-        done = subprocess.run(argv, cwd=tmp_path, stdout=out, stderr=subprocess.PIPE, text=True)
-    assert done.returncode in {0, 7}  # 7: its trials ask for more, on a busy machine
-    text = (tmp_path / "out.txt").read_text()
-    assert re.search(r"^Set n \d: .* of the best\.", text, re.MULTILINE)
-    assert "\x1b" not in text + done.stderr and "\r" not in text + done.stderr and "─" not in text
+def test_where_there_is_no_terminal_the_answer_has_no_picture_or_bar(deadzone):
+    said = deadzone(*SWEEP, *PROGRAM)
+    assert said.code in {0, 7}  # 7: its trials ask for more, on a busy machine
+    assert re.search(r"^Set n \d: .* of the best\.", said.out, re.MULTILINE)
+    told = said.out + said.err
+    assert "\x1b" not in told and "\r" not in told and "─" not in said.out
 
 
 STUDY = """study: naps

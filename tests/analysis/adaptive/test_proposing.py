@@ -11,14 +11,13 @@ from benchmarks.synthetic.curves import draw_tier
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from deadzone import fit_phases, propose
+from deadzone import propose
+from deadzone.analysis.phases.fit import fit_phases
 from deadzone.errors import PhaseError
 from deadzone.study.until_specs import UntilSpec
 
 NOTHING = pd.DataFrame({"n": [], "wall_s": []})
 LEVELS = list(range(1, 17))
-
-quick = settings(suppress_health_check=[HealthCheck.too_slow])
 
 
 def knee(level, rng, noise=0.02):
@@ -68,7 +67,7 @@ def test_a_knee_is_found_as_by_the_grid_in_a_part_of_its_time():
 REAL = draw_tier("real", 6, 3)
 
 
-@pytest.mark.parametrize("curve", [REAL[0], REAL[2], REAL[4]], ids=lambda curve: curve.name)
+@pytest.mark.parametrize("curve", [REAL[0], REAL[4]], ids=lambda curve: curve.name)
 def test_a_short_phase_is_believed_once_each_of_its_levels_was_measured_twice(curve):
     trials = {level: cycle(curve.y[curve.x == level]) for level in curve.levels}
     levels = [float(level) for level in curve.levels]
@@ -83,16 +82,16 @@ def test_a_short_phase_is_believed_once_each_of_its_levels_was_measured_twice(cu
     assert short, "a curve without a short phase shows nothing"
 
 
-def test_the_level_without_a_limit_stays_in_its_place_where_levels_are_added_below():
+def test_the_level_without_a_limit_is_measured_and_stays_behind_levels_that_are_added():
     levels = [1, 2, 3, 4, 6, 8, 12, 16, 24, "none"]
     measure = lambda level, rng: knee(99 if level == "none" else level, rng)  # noqa: E731
     frame, said = sweep(measure, levels, until=UntilSpec(resolution=0.2))
-    assert said.done and not set(frame["n"]) <= set(levels)
+    assert said.done and "none" in set(frame["n"])
+    assert not set(frame["n"]) <= set(levels)
 
 
-@pytest.mark.parametrize("at", [2.3, 3.4])
-def test_a_joint_between_levels_is_found_to_the_resolution_asked_for(at):
-    levels = (0.5, 1, 1.5, 2, 3, 4, 6, 8)
+def test_a_joint_between_levels_is_found_to_the_resolution_asked_for():
+    at, levels = 2.3, (0.5, 1, 1.5, 2, 3, 4, 6, 8)
 
     def measure(level, rng):
         return 10 / min(level, at) * np.exp(0.02 * rng.standard_normal())
@@ -107,11 +106,10 @@ def test_a_joint_between_levels_is_found_to_the_resolution_asked_for(at):
 
 def test_whole_numbers_stay_whole_and_without_a_resolution_nothing_is_between():
     levels = (1, 2, 4, 8, 16, 32)
-    measure = lambda level, rng: 60 / min(level, 6) * np.exp(0.02 * rng.standard_normal())  # noqa: E731
-    frame, _ = sweep(measure, levels, until=UntilSpec(resolution=0.05))
+    frame, _ = sweep(knee, levels, until=UntilSpec(resolution=0.05))
     assert fit_phases(frame, "n", "wall_s").phases["start"].iloc[1] == 6
     assert all(float(level).is_integer() for level in frame["n"])
-    assert {*sweep(measure, levels)[0]["n"]} <= {*levels}
+    assert {*sweep(knee, levels)[0]["n"]} <= {*levels}
 
 
 def test_what_is_proposed_is_told_with_its_gain_and_its_cost():
@@ -131,7 +129,7 @@ def test_the_same_arguments_give_the_same_proposal_in_any_order_of_the_rows():
 
 
 @pytest.mark.night
-@quick
+@settings(suppress_health_check=[HealthCheck.too_slow])
 @given(st.sampled_from(["typical", "real", "single"]), st.integers(0, 50))
 def test_a_rate_to_maximise_is_proposed_for_as_its_time_to_minimise(tier, seed):
     curve = draw_tier(tier, 1, seed)[0]
@@ -144,12 +142,6 @@ def test_a_rate_to_maximise_is_proposed_for_as_its_time_to_minimise(tier, seed):
     assert propose(frame, "n", "speed", levels, "max").levels == down.levels
     assert propose(frame, "n", "slow", levels).levels == down.levels
     assert set(down.levels) <= set(levels)
-
-
-def test_no_limit_lies_beyond_the_largest_level():
-    measure = lambda level, rng: knee(16 if level == "none" else level, rng)  # noqa: E731
-    frame, said = sweep(measure, [*LEVELS, "none"])
-    assert said.done and "none" in set(frame["n"])
 
 
 def test_a_region_that_fails_is_bounded_and_not_hammered():

@@ -1,6 +1,7 @@
 """Tables of trials as a sweep would have measured them, made from a seed: a sound one, to plant
 mistakes in."""
 
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -8,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from deadzone.analysis.finding import Finding
-from deadzone.analysis.findings.examining import examine
+from deadzone.analysis.findings.examining import CATALOGUE, CHECKS, examine
 from deadzone.analysis.findings.experiment import Experiment
 from deadzone.analysis.phases.fit import fit_phases
 
@@ -56,6 +57,50 @@ def sound_trials(
     )  # fmt: skip
 
 
+def plain_trials(seed: int = 1) -> pd.DataFrame:
+    """A sound table without the columns that a sweep adds."""
+    return sound_trials(seed)[["trial", "n", "wall_s"]]
+
+
+Change = Callable[[pd.DataFrame], pd.DataFrame]
+Column = Callable[[pd.DataFrame], Any]
+
+
+def where(rows: Column, **columns: Any) -> Change:
+    """A change of a table: columns in the rows that `rows` of the table tells; a function of the
+    table, or a value."""
+
+    def change(table: pd.DataFrame) -> pd.DataFrame:
+        here = rows(table)
+        of = {name: value(table) if callable(value) else value for name, value in columns.items()}
+        return table.assign(**{name: np.where(here, of[name], table[name]) for name in of})
+
+    return change
+
+
+def times(name: str, factor: float) -> Column:
+    return lambda table: table[name] * factor
+
+
+def some(table: pd.DataFrame) -> np.ndarray:
+    """The trials that chance chooses."""
+    return np.random.default_rng(5).random(len(table)) < 0.4
+
+
+def thrown_out(table: pd.DataFrame) -> pd.Series:
+    return (table.index % 3 == 0) & ~table["warmup"]
+
+
+def after_large(table: pd.DataFrame) -> pd.Series:
+    return table["n"].shift(1, fill_value=0) >= 4
+
+
+def asleep(table: pd.DataFrame, awake: float = 0.0) -> pd.DataFrame:
+    used = table[["user_s", "sys_s"]] * 0.1
+    wall = used.sum(axis=1) + 0.6
+    return table.assign(voluntary_switches=2, wall_s=wall, ready_s=awake, **used)
+
+
 def found(
     table: pd.DataFrame,
     response: str = "wall_s",
@@ -64,9 +109,12 @@ def found(
     knob: str = "n",
     model: bool = False,
     accept: dict[str, str] | None = None,
+    only: str = "",
     **facts: Any,
 ) -> dict[str, Finding]:
-    """What is found in a table, by its key; with the phases where `model` says so."""
+    """What is found in a table, by its key; with the phases where `model` says so. only: the key of
+    a check that takes no chance, made alone, as permutations of all others take long."""
     fitted = fit_phases(table, knob, response, goal) if model else None
     seen = Experiment(table, knob, response, goal, model=fitted, **{"cores": 8, **facts})
-    return {one.key: one for one in examine(seen, accept)}
+    checks = [CATALOGUE[only].check] if only else CHECKS
+    return {one.key: one for one in examine(seen, accept, checks)}

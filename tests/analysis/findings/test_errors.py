@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from analysis.findings.made import found, sound_trials
+from analysis.findings.made import found, plain_trials
 from deadzone import fit_phases
 
 LOAD = pd.DataFrame({"client_connections": [1, 2, 4, 8, 16]}).assign(
@@ -14,6 +14,11 @@ LOAD = pd.DataFrame({"client_connections": [1, 2, 4, 8, 16]}).assign(
     requests=[1000, 2000, 4000, 40000, 80000],
     errors=[0, 0, 0, 39000, 79500],
 )
+
+
+def errors_in(table, *asked, knob="n"):
+    """What is found of failures inside the trials."""
+    return found(table, *asked, knob=knob, only="errors_by_level").get("errors_by_level")
 
 
 def test_levels_at_which_most_requests_failed_are_barred_and_named(tmp_path, deadzone):
@@ -46,16 +51,15 @@ def test_levels_at_which_most_requests_failed_are_barred_and_named(tmp_path, dea
     ],
 )
 def test_counts_and_shares_are_known_by_their_names(columns):
-    table = sound_trials(3)
-    one = found(table.assign(**columns(table["n"])))["errors_by_level"]
+    table = plain_trials(3)
+    one = errors_in(table.assign(**columns(table["n"])))
     assert one.levels == (6, 8) and one.severity == "doubts"
 
 
 @pytest.mark.parametrize("name", ["Error rate (%)", "error_rate_pct", "failure_ratio_percent"])
 def test_a_rate_in_per_cent_is_no_fraction(name):
-    table = sound_trials(3)
-    few = table.assign(**{name: np.where(table["n"] >= 6, 0.3, 0.1)})
-    assert "errors_by_level" not in found(few)
+    table = plain_trials(3)
+    assert not errors_in(table.assign(**{name: np.where(table["n"] >= 6, 0.3, 0.1)}))
 
 
 def test_failures_to_connect_are_set_beside_the_knob_of_connections():
@@ -64,14 +68,14 @@ def test_failures_to_connect_are_set_beside_the_knob_of_connections():
     counts = {"requests": [653486, 745232, 676983], "connect_errors": [0, 0, 55]}
     rates = [21711.34, 24805.60, 22539.49]
     table = pd.DataFrame({"connections": [100, 200, 300], "req_per_s": rates, **counts})
-    one = found(table, "req_per_s", "max", knob="connections")["errors_by_level"]
+    one = errors_in(table, "req_per_s", "max", knob="connections")
     assert one.levels == (300,) and "55 failures next to 300 in connections" in one.sentence
 
 
 def test_a_column_of_any_name_is_one_when_it_is_said():
-    table = sound_trials(3)
+    table = plain_trials(3)
     table = table.assign(broken=np.where(table["n"] == 4, 0.4, 0.0))
-    assert "errors_by_level" not in found(table)
+    assert not errors_in(table)
     model = fit_phases(table, "n", "wall_s", failures=("broken",))
     assert [one.levels for one in model.findings if one.key == "errors_by_level"] == [(4,)]
     assert model.recommend().setting != 4
@@ -94,8 +98,7 @@ def test_a_column_of_any_name_is_one_when_it_is_said():
 )
 def test_few_failures_and_other_columns_are_left_in_peace(columns):
     table = LOAD[["client_connections", "achieved_rate"]].assign(**columns)
-    said = found(table, "achieved_rate", "max", knob="client_connections")
-    assert "errors_by_level" not in said
+    assert not errors_in(table, "achieved_rate", "max", knob="client_connections")
 
 
 def test_failures_at_every_level_leave_nothing_to_recommend():

@@ -10,7 +10,16 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from analysis.findings.made import sound_trials
+from analysis.findings.made import (
+    after_large,
+    asleep,
+    plain_trials,
+    some,
+    sound_trials,
+    thrown_out,
+    times,
+    where,
+)
 from deadzone import fit_phases
 from deadzone.errors import EXIT_FINDING
 from deadzone.language.formats import spaced
@@ -29,28 +38,12 @@ class Planted(NamedTuple):
     response: str = "wall_s"
 
 
-def at_the_best(**columns):
-    """A sound table in which columns are otherwise where n is 6 or 8."""
-    table = sound_trials(1)
-    for name, value in columns.items():
-        table.loc[table["n"] >= 6, name] = value
-    return table
+def at_the_best(table):
+    return table["n"] >= 6
 
 
-def half_at_the_best(status):
-    """A table in which every other trial ends badly where n is 6 or 8."""
-    table = at_the_best(status=status)
-    return table.assign(status=table["status"].where(table["trial"] % 2 == 0, "ok"))
-
-
-def plain_table():
-    """Without the columns of a sweep."""
-    return sound_trials(1)[["trial", "n", "wall_s"]]
-
-
-def asleep():
-    table = sound_trials(6)
-    return table.assign(wall_s=2 + table["user_s"] * 1e-3, user_s=0.004, sys_s=0.002)
+def half_at_the_best(table):
+    return at_the_best(table) & (table["trial"] % 2 == 0)
 
 
 def small_in_ms():
@@ -60,19 +53,6 @@ def small_in_ms():
     return table.assign(printed_units=np.where(small, "took=ms", "took=s"))
 
 
-def after_large():
-    table = sound_trials(8)
-    table.loc[table["n"].shift(1, fill_value=0) >= 4, "wall_s"] *= 1.6
-    return table
-
-
-def kept_the_fast():
-    table = sound_trials(14)
-    out = (table.index % 3 == 0) & ~table["warmup"]
-    table.loc[out, "wall_s"] *= 20
-    return table.assign(trusted=~out)
-
-
 def set_time():
     table = sound_trials(2).drop(columns="items")
     wall = 2.03 + 0.004 * (table["wall_s"] - table["wall_s"].mean())
@@ -80,16 +60,10 @@ def set_time():
 
 
 def two_codecs():
-    table = plain_table()
+    table = plain_trials()
     second = table.index % 2 == 0
     slower = table["wall_s"] * np.where(second, 2, 1)
     return table.assign(codec=np.where(second, "b", "a"), wall_s=slower)
-
-
-def dropped_now_and_then():
-    table = sound_trials(16)
-    dropped = np.random.default_rng(5).random(len(table)) < 0.4
-    return table.assign(items=np.where(dropped, 500.0, 1000.0))
 
 
 def noise_alone():
@@ -98,38 +72,46 @@ def noise_alone():
 
 
 PLANTED = {
-    "less_work": Planted(at_the_best(items=500.0), "stops"),
+    "less_work": Planted(where(at_the_best, items=500.0)(sound_trials(1)), "stops"),
     "less_work as printed": Planted(
-        at_the_best()
+        sound_trials(1)
         .drop(columns="items")
-        .assign(printed_work=lambda t: np.where(t["n"] >= 6, "rows=0", "rows=5000")),
+        .assign(printed_work=lambda t: np.where(at_the_best(t), "rows=0", "rows=5000")),
         "stops",
     ),
     "left_running": Planted(sound_trials(4).assign(left_running=1), "stops"),
     "unit_changes": Planted(small_in_ms(), "stops", "took"),
-    "error_printed": Planted(at_the_best(error_lines=1), "stops"),
-    "carry_over": Planted(after_large(), "stops"),
-    "nothing_trusted": Planted(sound_trials(1).assign(trusted=False), "stops"),
-    "selected_by_trust": Planted(kept_the_fast(), "stops"),
-    "work_differs": Planted(dropped_now_and_then(), "stops"),
-    "work_differs by a column": Planted(
-        plain_table().assign(iterations=lambda t: np.where(t["n"] >= 6, 1000, 100)), "stops"
+    "error_printed": Planted(where(at_the_best, error_lines=1)(sound_trials(1)), "stops"),
+    "carry_over": Planted(
+        where(after_large, wall_s=times("wall_s", 1.6))(sound_trials(8)), "stops"
     ),
-    "not_the_program": Planted(asleep(), "doubts"),
-    "failures_by_level": Planted(half_at_the_best("failed"), "doubts"),
-    "timeouts_by_level": Planted(half_at_the_best("timeout"), "doubts"),
+    "nothing_trusted": Planted(sound_trials(1).assign(trusted=False), "stops"),
+    "selected_by_trust": Planted(
+        where(thrown_out, trusted=False, wall_s=20.0)(sound_trials(14)), "stops"
+    ),
+    "work_differs": Planted(where(some, items=500.0)(sound_trials(16)), "stops"),
+    "work_differs by a column": Planted(
+        plain_trials().assign(iterations=lambda t: np.where(t["n"] >= 6, 1000, 100)), "stops"
+    ),
+    "not_the_program": Planted(asleep(sound_trials(6)), "doubts"),
+    "failures_by_level": Planted(
+        where(half_at_the_best, status="failed")(sound_trials(1)), "doubts"
+    ),
+    "timeouts_by_level": Planted(
+        where(half_at_the_best, status="timeout")(sound_trials(1)), "doubts"
+    ),
     "errors_by_level": Planted(
-        plain_table().assign(requests=1000, errors=lambda t: np.where(t["n"] >= 6, 300, 0)),
+        plain_trials().assign(requests=1000, errors=lambda t: np.where(t["n"] >= 6, 300, 0)),
         "doubts",
     ),
-    "impossible_numbers": Planted(at_the_best(wall_s=-1.0), "doubts"),
+    "impossible_numbers": Planted(where(at_the_best, wall_s=-1.0)(sound_trials(1)), "doubts"),
     "contradicting_numbers": Planted(
-        plain_table().rename(columns={"n": "threads"}).assign(iterations=lambda t: t["threads"]),
+        plain_trials().rename(columns={"n": "threads"}).assign(iterations=lambda t: t["threads"]),
         "doubts",
     ),
     "fixed_duration": Planted(set_time(), "doubts"),
     "levels_confounded": Planted(
-        plain_table().assign(machine=lambda t: np.where(t["n"] >= 4, "new", "old")), "doubts"
+        plain_trials().assign(machine=lambda t: np.where(t["n"] >= 4, "new", "old")), "doubts"
     ),
     "other_factor": Planted(two_codecs(), "doubts"),
     "few_values": Planted(
@@ -137,11 +119,11 @@ PLANTED = {
     ),
     "too_short": Planted(sound_trials(19).assign(wall_s=lambda t: t["wall_s"] / 500), "doubts"),
     "noise_too_large": Planted(noise_alone(), "withholds"),
-    "work_size": Planted(plain_table().rename(columns={"n": "rows"}), "withholds"),
+    "work_size": Planted(plain_trials().rename(columns={"n": "rows"}), "withholds"),
 }
 
 
-BY_DAY = ("", "failures_by_level", "less_work", "other_factor", "noise_too_large", "work_size")
+BY_DAY = ("", "failures_by_level", "less_work", "noise_too_large", "work_size")
 """One of each severity, and what decides otherwise."""
 
 

@@ -14,7 +14,7 @@ def drawn():
     return rng.normal(size=600) + groups, rng.random(600) < 1 / 3, groups, rng
 
 
-@pytest.mark.parametrize("moved", [0.0, 0.1, 0.2])
+@pytest.mark.parametrize("moved", [0.0, 0.2])
 def test_a_long_table_has_the_p_value_that_its_permutations_have(drawn, moved, monkeypatch):
     values, marked, groups, rng = drawn
     values = values + moved * marked

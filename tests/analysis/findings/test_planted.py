@@ -7,9 +7,13 @@ from pathlib import Path
 
 import pytest
 
+from deadzone.errors import SweepError
+
 PROGRAM = Path(__file__).with_name("planted_program.py")
 
 LEVELS = [1, 2, 3, 4, 6, 8]
+
+FOR_EACH_CHANGE = ("cache", "drops_items")
 
 NAMED = {
     "crash": ("failures_by_level", "doubts"),
@@ -46,7 +50,7 @@ def swept(write_study, sweep, tmp_path):
             mistake.replace("_", "-"),
             argv=[sys.executable, "-I", "-S", str(PROGRAM), mistake, "{n}", str(state)],
             workload={"responses": READ.get(mistake, {})},
-            factors={"n": LEVELS},
+            factors={"n": [1, 2, 4, 6] if mistake in SURE else LEVELS},
             design=design | ({"timeout_s": 1.0} if mistake == "hang" else {}),
             response={"name": "took" if mistake == "units" else "wall_s"},
             **keys,
@@ -63,9 +67,6 @@ ALONE = {
 }
 
 
-FOR_EACH_CHANGE = ("cache", "drops_items")
-
-
 def marks_of(mistake):
     of_night = [] if mistake in FOR_EACH_CHANGE else [pytest.mark.night]
     return [*of_night, *([ALONE[mistake]] if mistake in ALONE else [])]
@@ -73,8 +74,6 @@ def marks_of(mistake):
 
 @pytest.mark.parametrize("mistake", [pytest.param(one, marks=marks_of(one)) for one in NAMED])
 def test_each_planted_mistake_is_named_and_nothing_wrong_is_recommended(mistake, swept, deadzone):
-    from deadzone.errors import SweepError
-
     key, severity = NAMED[mistake]
     try:
         run = swept(mistake)

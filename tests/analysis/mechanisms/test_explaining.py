@@ -7,6 +7,7 @@ import pytest
 import deadzone
 from deadzone.analysis.mechanisms.explaining import limits, no_cause, sentences
 from deadzone.analysis.mechanisms.parts import WAITS, parts_of, time_by_level
+from deadzone.analysis.phases.fit import fit_phases
 from deadzone.errors import PhaseError
 from deadzone.language.messages import speaking
 from deadzone.report.sweep.analysis import explained_by_account
@@ -32,9 +33,8 @@ def table(cpu, busy, knob=(1, 2, 4, 8), asleep=0.0, replicates=5):
     return pd.DataFrame(rows)
 
 
-def explained(frame, response="wall_s", goal="min"):
-    model = deadzone.fit_phases(frame, "threads", response, goal=goal)
-    return deadzone.explain_phases(frame, model), model
+def explained(frame, knob="threads", response="wall_s", goal="min"):
+    return deadzone.explain_phases(frame, fit_phases(frame, knob, response, goal))
 
 
 def confirmed(found):
@@ -47,19 +47,16 @@ def adds_up(found, to):
     return parts.to_list() == pytest.approx(found.loss["change"].to_list(), abs=to)
 
 
-def test_the_parts_add_up_to_the_loss():
-    assert adds_up(explained(table((8, 8, 9, 12), busy=(1, 2, 3, 4), asleep=0.5))[0], 0.005)
-
-
 def test_more_cpu_work_is_told_with_its_interval_and_idle_cores_are_excluded():
-    found, _ = explained(table(cpu=(8, 8, 8 * 1.5, 8 * 2.2), busy=(1, 2, 4, 8)))
-    last = found.of(int(found.loss["phase"].max()))
+    found = explained(table(cpu=(8, 8, 8 * 1.5, 8 * 2.2), busy=(1, 2, 4, 8)))
+    assert adds_up(found, 0.005)
+    phase = int(found.loss["phase"].max())
+    last = found.of(phase)
     assert list(last["mechanism"]) == ["more_cpu_work"]
     row = last.iloc[0]
     assert row["low"] < row["change"] < row["high"]
-    excluded = set(found.of(int(row["phase"]), "excluded")["mechanism"])
+    excluded = set(found.of(phase, "excluded")["mechanism"])
     assert {"cpu_full", "throttled", "waiting_for_each_other", "too_few_threads"} <= excluded
-    phase = int(row["phase"])
     assert "more CPU work for the same job" in sentences(found)[phase]
     with speaking("ko"):
         assert "CPU 작업량" in sentences(found)[phase]
@@ -68,7 +65,7 @@ def test_more_cpu_work_is_told_with_its_interval_and_idle_cores_are_excluded():
 def test_a_rate_is_explained_as_the_time_for_its_unit():
     frame = table(cpu=(8, 8, 8, 8), busy=(1, 2, 2, 2), asleep=1.0)
     frame["jobs_s"] = 1 / frame["wall_s"]
-    by_rate, _ = explained(frame, "jobs_s", "max")
+    by_rate = explained(frame, response="jobs_s", goal="max")
     assert confirmed(by_rate) == {"waiting_for_each_other"}
 
 
@@ -85,7 +82,7 @@ def test_where_time_went_is_told_for_a_unit_of_work_where_a_trial_is_of_many():
 def test_where_hardly_a_trial_has_an_account_nothing_is_said_of_any_phase():
     frame = table(cpu=(8, 8, 16, 32), busy=(1, 2, 4, 8))
     frame.loc[1:, "asleep_s"] = np.nan
-    found, _ = explained(frame)
+    found = explained(frame)
     assert found.table.empty and found.loss.empty and sentences(found) == []
     assert limits(found, 0) == "cause not shown"
 
@@ -98,9 +95,8 @@ def test_a_table_without_an_account_is_refused_in_a_sentence():
 
 def test_the_rate_of_a_load_test_is_refused_with_what_its_account_explains():
     frame = requests((1, 2, 3, 4))
-    model = deadzone.fit_phases(frame, "pool_size", "achieved_rate", goal="max")
     with pytest.raises(PhaseError, match="That of a load test explains a latency"):
-        deadzone.explain_phases(frame, model)
+        explained(frame, "pool_size", "achieved_rate", "max")
 
 
 def requests(pools, slept_s=0.003, cpu_s=0.002, rate=500.0, wall_s=10.0, replicates=5):
@@ -126,7 +122,7 @@ def requests(pools, slept_s=0.003, cpu_s=0.002, rate=500.0, wall_s=10.0, replica
 @pytest.mark.parametrize("response", ["latency_mean_ms", "latency_p99_ms"])
 def test_requests_that_no_thread_has_taken_wait_for_a_thread(response):
     frame = requests((1, 2, 8, 16))
-    found = deadzone.explain_phases(frame, deadzone.fit_phases(frame, "pool_size", response))
+    found = explained(frame, "pool_size", response)
     assert set(found.of(0)["mechanism"]) == {"too_few_threads"}
     assert "too few threads" in sentences(found)[0]
     assert adds_up(found, 0.02)
@@ -134,11 +130,9 @@ def test_requests_that_no_thread_has_taken_wait_for_a_thread(response):
 
 def test_a_share_of_errors_and_the_account_of_a_client_explain_no_latency():
     frame = requests((1, 2, 8, 16)).assign(error_share=(0.5,) * 10 + (0.1,) * 10)
-    assert (
-        explained_by_account(frame, deadzone.fit_phases(frame, "pool_size", "error_share")) is None
-    )
+    assert explained_by_account(frame, fit_phases(frame, "pool_size", "error_share")) is None
     of_client = frame.drop(columns="client_cpu_s")
-    model = deadzone.fit_phases(of_client, "pool_size", "latency_mean_ms")
+    model = fit_phases(of_client, "pool_size", "latency_mean_ms")
     assert explained_by_account(of_client, model) is None
 
 
@@ -159,7 +153,7 @@ def test_a_trial_that_is_busier_than_its_limit_does_not_feel_it():
     # At 0.4 cores 0.067 s of work are over within two periods: 40 ms at once, 60 ms to wait, 27 ms,
     # so 0.067 / 0.127 = 0.53 cores.
     frame = limited(busy=(0.2, 0.53, 0.8), levels=(0.2, 0.4, 0.8), cpu=(0.2, 0.067, 0.067))
-    found = deadzone.explain_phases(frame, deadzone.fit_phases(frame, "cpu_limit", "wall_s"))
+    found = explained(frame, "cpu_limit")
     few = found.table[found.table["phase"] == 0].set_index("mechanism").loc["too_few_threads"]
     assert few["change"] == 0 and few["verdict"] != "confirmed"
     parts = parts_of(frame, frame["cpu_limit"].to_numpy(float), "wall_s", "min", "cpu_limit")
@@ -174,11 +168,11 @@ def test_a_linear_phase_of_limits_that_hold_threads_back_is_limited_by_them():
     levels = (0.2, 0.4, 0.8)
     frame = limited(busy=levels, levels=levels, cpu=(1.0,) * 3)
     frame = frame.assign(nr_periods=100, nr_throttled=98)
-    found = deadzone.explain_phases(frame, deadzone.fit_phases(frame, "cpu_limit", "wall_s"))
+    found = explained(frame, "cpu_limit")
     assert limits(found, 0) == "throttled"
     assert "The CPU limit holds it back in 98 % of its periods." in sentences(found)[0]
     never = frame.assign(nr_throttled=0)
-    found = deadzone.explain_phases(never, deadzone.fit_phases(never, "cpu_limit", "wall_s"))
+    found = explained(never, "cpu_limit")
     assert limits(found, 0) == "nothing: in proportion"
 
 
@@ -186,19 +180,19 @@ def test_what_is_no_time_of_the_trial_has_no_cause_in_the_account_of_its_time():
     frame = table(cpu=(8, 8, 8, 8), busy=(1, 1, 1, 1))
     accuracy = frame["threads"].map({1: 0.57, 2: 0.64, 4: 0.78, 8: 0.92})
     frame["acc"] = accuracy * np.random.default_rng(1).normal(1, 0.004, len(frame))
-    model = deadzone.fit_phases(frame, "threads", "acc", goal="max")
+    model = fit_phases(frame, "threads", "acc", goal="max")
     assert explained_by_account(frame, model) is None
     assert "acc is neither a time nor a rate" in no_cause(frame, model)[0]
     with pytest.raises(PhaseError, match="acc is neither a time nor a rate"):
         deadzone.explain_phases(frame, model)
     rate = frame.assign(done=3 / frame["wall_s"] * accuracy.map(lambda one: 1 + one / 1000))
-    assert not no_cause(rate, deadzone.fit_phases(rate, "threads", "done", goal="max"))
+    assert not no_cause(rate, fit_phases(rate, "threads", "done", goal="max"))
 
 
 def test_twice_the_work_under_a_limit_is_more_work_and_no_other_limit():
     sizes = [limited((0.3,) * 3, (0.3,) * 3, (w, w, w)).assign(size=w) for w in (1, 2, 4)]
     frame = pd.concat(sizes, ignore_index=True)
-    found = deadzone.explain_phases(frame, deadzone.fit_phases(frame, "size", "wall_s"))
+    found = explained(frame, "size")
     assert set(found.of(0)["mechanism"]) == {"more_cpu_work"}
     assert "throttled" in set(found.of(0, "excluded")["mechanism"])
 
@@ -213,7 +207,7 @@ def test_a_program_that_hardly_computes_is_explained_by_what_it_waits_for():
             waits = dict.fromkeys(WAITS, 0.0) | {"disk_wait_s": disk, "asleep_s": disk + cpu}
             rows.append({"calls": calls, "wall_s": disk + cpu, "user_s": cpu, "sys_s": 0.0, "threads_s": 2 * (disk + cpu), **waits})  # fmt: skip  # noqa: E501
     frame = pd.DataFrame(rows)
-    found = deadzone.explain_phases(frame, deadzone.fit_phases(frame, "calls", "wall_s"))
+    found = explained(frame, "calls")
     assert set(found.of(0)["mechanism"]) == {"waiting_for_disk"}
     assert "more_cpu_work" in set(found.of(0, "excluded")["mechanism"])
 
@@ -232,7 +226,7 @@ def team(serial, threads=(1, 2, 4), wall_s=1.0):
 
 
 def test_a_team_without_a_thread_that_only_waits_sleeps_while_one_works():
-    found, _ = explained(team(0.5))
+    found = explained(team(0.5))
     assert confirmed(found) == {"waiting_for_each_other"}
 
 
@@ -251,8 +245,7 @@ def test_a_thread_without_others_waits_for_none_of_them(most, lived, named):
     frame[["wall_s", "asleep_s"]] = frame[["wall_s", "asleep_s"]].mul(frame["pause_s"], axis=0)
     frame["threads_s"] = lived * frame["wall_s"]
     frame = frame.dropna(axis="columns")  # of trials that are all too short there is no column
-    model = deadzone.fit_phases(frame, "pause_s", "wall_s")
-    assert confirmed(deadzone.explain_phases(frame, model)) == {named}
+    assert confirmed(explained(frame, "pause_s")) == {named}
 
 
 @pytest.mark.parametrize("threads", [1, 3])
@@ -263,7 +256,7 @@ def test_a_program_that_sleeps_by_the_clock_is_told_from_threads_that_wait_for_e
     sits = frame["wall_s"] * (threads > 1)  # who waits for the others
     frame = frame.assign(ready_s=0.0, asleep_s=sits, timer_wait_s=slept, threads_most=threads)
     frame["threads_s"] = slept + sits + 1
-    model = deadzone.fit_phases(frame, "pause_s", "wall_s")
+    model = fit_phases(frame, "pause_s", "wall_s")
     assert confirmed(deadzone.explain_phases(frame, model)) == {"sleeping"}
     # as an earlier version measured it
     old = frame.assign(asleep_s=sits + slept).drop(columns="timer_wait_s")
@@ -292,17 +285,16 @@ def client(threads, wall, slept, asked=1.0):
 def test_threads_that_end_before_one_that_sleeps_by_the_clock_are_not_too_few():
     frame = client(0, wall=(1.1, 0.6, 0.6, 0.8), slept=(0, 0.1, 0.8, 2.5))
     frame = frame.rename(columns={"knob": "threads"})
-    found, _ = explained(frame)
+    found = explained(frame)
     assert confirmed(found) == {"sleeping"} and adds_up(found, to=0.02)
-    never, _ = explained(frame.assign(threads_most=frame["threads"] // 2))
+    never = explained(frame.assign(threads_most=frame["threads"] // 2))
     assert "too_few_threads" in confirmed(never)
 
 
 def test_of_threads_that_sleep_by_the_clock_and_ask_in_turn_both_waits_are_allowed_alike():
     frame = client(12, wall=(4, 2, 1, 0.5), slept=(40, 18, 7, 2.4), asked=3.0)
     frame = frame.rename(columns={"knob": "rate"})
-    model = deadzone.fit_phases(frame, "rate", "wall_s")
-    assert confirmed(deadzone.explain_phases(frame, model)) == {"sleeping"}
+    assert confirmed(explained(frame, "rate")) == {"sleeping"}
 
 
 def test_what_the_fit_leaves_out_explains_nothing():
@@ -310,8 +302,8 @@ def test_what_the_fit_leaves_out_explains_nothing():
     frame = frame.assign(trusted=True, warmup=False, status="ok")
     disturbed = frame.assign(ready_s=frame["ready_s"] + 9 * frame["wall_s"], trusted=False)
     first = frame.assign(user_s=9 * frame["user_s"], warmup=True)
-    found, _ = explained(pd.concat([disturbed, first, frame], ignore_index=True))
-    alone, _ = explained(frame)
+    found = explained(pd.concat([disturbed, first, frame], ignore_index=True))
+    alone = explained(frame)
     pd.testing.assert_frame_equal(found.table, alone.table)
-    model = deadzone.fit_phases(disturbed, "threads", "wall_s", keep_untrusted=True)
+    model = fit_phases(disturbed, "threads", "wall_s", keep_untrusted=True)
     assert len(deadzone.explain_phases(disturbed, model).table)

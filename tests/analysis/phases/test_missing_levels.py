@@ -1,39 +1,37 @@
 """An empty cell is no level and no limit: it is left out and said. Only the words mean no limit,
 and no number is infinite."""
 
-from functools import cache
-
 import numpy as np
 import pandas as pd
 import pytest
 
 from deadzone import fit_phases
 from deadzone.analysis.findings.experiment import Experiment
+from deadzone.analysis.phases.fit import fit_phases as fit_curve
 from deadzone.analysis.settings.answering import answer
 from deadzone.errors import PhaseError
 from deadzone.store.tables import read_table
 
 from .test_fit_bad_input import changed, sweep
 
-LEFT_OUT = "Left out: 1 of 24 trials, without a value of 'threads'."
-
 
 def with_knob(cell, kind=object):
     return changed(5, "threads", cell, kind)
 
 
-@cache
-def setting_without_the_row():
-    return answer(sweep().drop(index=5), "threads", "wall_s").recommend().setting
-
-
-@pytest.mark.parametrize("cell", [np.nan, None, pd.NA, "", " "])
-def test_a_row_without_a_level_is_left_out_and_said(cell):
-    frame = with_knob(cell)
+@pytest.mark.parametrize(
+    "cells", [[np.nan, None, pd.NA], ["", " "]], ids=["nothing in the cells", "blank cells"]
+)
+def test_rows_without_a_level_are_left_out_and_said(cells):
+    frame = sweep().astype({"threads": object})
+    without = frame.index[5 : 5 + len(cells)]
+    frame.loc[without, "threads"] = cells
     model, found = fit_phases(frame, "threads", "wall_s"), answer(frame, "threads", "wall_s")
-    assert model.n_trials == 23 and model.none_level is None
-    assert LEFT_OUT in model.warnings and LEFT_OUT in found.models[()].warnings
-    assert found.recommend().setting == setting_without_the_row()
+    said = f"Left out: {len(cells)} of 24 trials, without a value of 'threads'."
+    assert model.n_trials == 24 - len(cells) and model.none_level is None
+    assert said in model.warnings and said in found.models[()].warnings
+    rest = answer(sweep().drop(index=without), "threads", "wall_s")
+    assert found.recommend().setting == rest.recommend().setting
     assert Experiment(frame, "threads", "wall_s").levels == [1, 2, 3, 4, 5, 6, 7, 8]
 
 
@@ -48,12 +46,14 @@ def test_a_row_without_the_level_of_another_factor_is_left_out_and_said():
 
 
 @pytest.mark.parametrize("word", ["none", "None", "unlimited", "max", "inf", "Infinity"])
-def test_a_word_means_no_limit_in_a_frame_and_in_a_file(word, tmp_path):
+def test_a_word_means_no_limit_beyond_the_largest_level_in_a_frame_and_in_a_file(word, tmp_path):
     frame = with_knob(word)
     frame.to_csv(path := tmp_path / "t.csv", index=False)
     for table in (frame, read_table(path)):
-        beyond = fit_phases(table, "threads", "wall_s").none_level
-        assert beyond == pytest.approx(8 * 7 / 6, rel=0.2)
+        model = fit_curve(table, "threads", "wall_s")
+        assert model.none_level == pytest.approx(8 * 7 / 6, rel=0.2)
+        assert model.levels["label"].iloc[-1] == "none"
+        assert any("The level 'none' of threads is drawn at" in said for said in model.warnings)
 
 
 @pytest.mark.parametrize("text", ["1e400", "-1e400", "-inf"])

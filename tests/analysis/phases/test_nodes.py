@@ -1,7 +1,7 @@
 import numpy as np
 import pandas as pd
 
-from deadzone import fit_phases
+from deadzone.analysis.phases.fit import fit_phases
 
 LEVELS = np.array([0.25, 0.5, 1.0, 2.0, 4.0, 8.0])
 

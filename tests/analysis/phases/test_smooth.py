@@ -67,9 +67,7 @@ def test_the_true_curve_of_a_law_lies_in_the_intervals_of_its_steps():
     assert np.mean(inside) >= 0.8
 
 
-@pytest.mark.parametrize(
-    ("share", "goal"), [(0.05, "min"), (0.1, "min"), (0.2, "min"), (0.1, "max")]
-)
+@pytest.mark.parametrize(("share", "goal"), [(0.05, "min"), (0.2, "max")])
 def test_amdahls_law_has_no_threshold_and_its_serial_share_is_told(share, goal):
     inside = said = 0
     for seed in range(8):
@@ -93,7 +91,7 @@ def test_a_threshold_leaves_no_law_a_share():
     assert fitted(np.maximum(1 / THREADS, 1 / 8)).smooth_probability < 1e-3
     corners, ends = np.log([1, 4, 8, 32, 64]), [10, 2.5, 2.5, 1.0, 1.0]
     dead_zone = np.exp(np.interp(np.log(THREADS), corners, ends))
-    for seed in range(10):
+    for seed in range(5):
         assert "No smooth law fits as well" in shape(fitted(dead_zone, seed))
 
 

@@ -40,6 +40,7 @@ def test_zero_is_estimated_by_itself_and_leaves_the_phases_alone():
     assert found.recommend().setting == 0
     (model,) = found.models.values()
     assert model.levels["level"].tolist() == [1, 2, 4, 8, 16]
+    assert any("0 of depth is estimated by itself" in warning for warning in model.warnings)
     assert model.phases["label"].tolist() == ["linear", "plateau"]
 
 
@@ -94,14 +95,6 @@ def test_one_trial_each_says_that_noise_is_assumed():
     assert advice.probability is None
 
 
-def test_a_spoiled_trial_counts_for_little():
-    frame = trials({"a": 1.0, "b": 1.2}.get, mode=["a", "b"])
-    frame.loc[0, "wall_s"] = 7.0
-    found = answer(frame, "mode", "wall_s")
-    assert found.trials["outlier"].tolist() == [True] + [False] * 9
-    assert found.recommend().tied == ("a",)
-
-
 def test_a_choice_beside_a_numeric_knob_has_a_curve_each_and_is_compared_at_each_level():
     def wall_s(tool, level):
         return TOOLS[tool] * level**0.5 if level < 9 else {"gzip": 4.0, "zstd": 8.0}[tool]
@@ -147,9 +140,7 @@ def test_a_factor_that_is_given_leaves_the_others_to_choose():
     found = limits()
     assert found.recommend().setting == {"cpu_limit": 4, "workers": 3}
     assert found.recommend({"cpu_limit": "2"}).setting == {"cpu_limit": 2, "workers": 2}
-    there_are = "cpu_limit = 1; cpu_limit = 2; cpu_limit = 4"
-    with pytest.raises(PhaseError, match=f"No setting has cpu_limit = 8; there are {there_are}"):
-        found.recommend({"cpu_limit": 8})
+
     with pytest.raises(PhaseError, match="Did you mean `cpu_limit`"):
         found.recommend({"cpu_limits": 1})
 
@@ -182,12 +173,12 @@ def test_a_slice_of_one_setting_has_its_cost():
 def test_a_noisy_setting_is_not_told_from_a_quiet_one_of_the_same_value():
     rng = np.random.default_rng(46)
     claims = 0
-    for _ in range(40):
+    for _ in range(12):
         sigma = np.repeat([0.002, 0.002, 0.15, 0.15], 5)
         values = np.exp(sigma * rng.standard_normal(20))
         table = pd.DataFrame({"allocator": np.repeat(["a", "b", "c", "d"], 5), "wall_s": values})
         claims += len(answer(table, "allocator", "wall_s").recommend().tied) < 4
-    assert claims <= 10  # 39 with one noise for all; 2 would be as stated
+    assert claims <= 4  # nearly all with one noise for all
 
 
 @pytest.mark.night
@@ -227,4 +218,6 @@ def test_one_trial_of_five_may_be_spoiled_and_two_are_scatter(spoiled, tied):
     slow[:spoiled] = 0.7
     wall = [*slow, 1.0, 1.01, 0.995, 1.005, 0.99]
     table = pd.DataFrame({"allocator": ["a"] * 5 + ["b"] * 5, "wall_s": wall})
-    assert sorted(answer(table, "allocator", "wall_s").recommend().tied) == tied
+    found = answer(table, "allocator", "wall_s")
+    assert sorted(found.recommend().tied) == tied
+    assert spoiled > 1 or found.trials["outlier"].tolist() == [True] + [False] * 9
