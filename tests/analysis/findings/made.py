@@ -113,7 +113,7 @@ def found(
     **facts: Any,
 ) -> dict[str, Finding]:
     """What is found in a table, by its key; with the phases where `model` says so. only: the key of
-    a check that takes no chance, made alone, as permutations of all others take long."""
+    a check that is made alone, for all of them take long; it is corrected for no other."""
     fitted = fit_phases(table, knob, response, goal) if model else None
     seen = Experiment(table, knob, response, goal, model=fitted, **{"cores": 8, **facts})
     checks = [CATALOGUE[only].check] if only else CHECKS

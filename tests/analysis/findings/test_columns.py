@@ -22,10 +22,11 @@ def test_two_options_that_move_together_are_named_and_one_that_is_measured_is_no
     """wrk -t1 -c10, -t2 -c20, ...: what holds of threads holds of connections."""
     table = plain_trials().rename(columns={"n": "threads"}).groupby("threads").head(replicates)
     both = table.assign(connections=10 * table["threads"])
-    one = found(both, knob="threads")["levels_confounded"]
+    asked = {"knob": "threads", "only": "levels_confounded"}
+    (one,) = found(both, **asked).values()
     assert "connections moves with threads (10 to 80): " in one.sentence
     assert "the answer is for both together" in one.sentence
-    assert "levels_confounded" not in found(both, knob="threads", by=("connections",))
+    assert not found(both, by=("connections",), **asked)
     for column in (
         {"workers": both["threads"]},
         {"connections": 10},
@@ -34,7 +35,7 @@ def test_two_options_that_move_together_are_named_and_one_that_is_measured_is_no
         {"cores": 1.1 * table["threads"]},
         {"connections": both["connections"], "run_id": "a"},  # a run counted them
     ):
-        assert "levels_confounded" not in found(table.assign(**column), knob="threads")
+        assert not found(table.assign(**column), **asked)
 
 
 @pytest.mark.parametrize("apart", [1.15, 2.0])

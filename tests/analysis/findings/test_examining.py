@@ -58,7 +58,7 @@ def test_trials_may_be_counted_anew_at_each_level():
 def test_a_column_by_the_name_of_one_of_ours_is_no_setting_that_goes_with_the_knob():
     table = sound_trials(1).query("not warmup")
     table = table.assign(level=np.where(table["block"] % 2, 1, 9))
-    assert "levels_confounded" not in found(table)
+    assert not found(table, only="levels_confounded")
 
 
 def test_a_level_with_hardly_a_trial_hides_no_cold_first_trial():
@@ -164,7 +164,7 @@ def test_a_few_milliseconds_are_how_a_program_starts():
     table = sound_trials(6)
     table[["user_s", "sys_s"]] *= 0.0005 * np.where(table.index % 2, 18, 1)[:, None]
     table["wall_s"] = 0.012 * np.exp(0.03 * np.random.default_rng(2).standard_normal(len(table)))
-    assert "work_differs" not in found(table)
+    assert not found(table, only="work_differs")
 
 
 def test_noise_is_too_large_where_not_even_the_ends_can_be_told_apart():
@@ -260,11 +260,12 @@ def test_a_program_that_works_for_a_set_time_counts_a_rate():
     scatter = np.exp(0.01 * rng.standard_normal(len(table)))
     table["transactions"] = 80_000 / (1 + 0.02 * table["n"]) * scatter
     table["achieved_rate"] = table["transactions"] / 2
-    assert "less_work" in found(table, "achieved_rate", "max")
+    rate = ("achieved_rate", "max")
+    assert found(table, *rate, only="less_work")
     table["wall_s"] = 2.03 * np.exp(0.003 * rng.standard_normal(len(table)))
-    assert "less_work" not in found(table, "achieved_rate", "max")
+    assert not found(table, *rate, only="less_work")
     table["transactions"] = np.where(table["n"] >= 4, 500, 1000)
-    half = found(table, "achieved_rate", "max")["less_work"]  # at the same pace
+    half = found(table, *rate, only="less_work")["less_work"]  # at the same pace
     assert half.severity == "stops"
 
 
@@ -363,13 +364,14 @@ def test_single_trials_that_are_far_worse_than_their_warm_up_doubt_the_setting(g
     table = sound_trials(4, replicates=1, levels=(1, 2, 3, 4), noise=0.1)
     table["calls_per_s"] = 1 / table["wall_s"]
     response = "wall_s" if goal == "min" else "calls_per_s"
-    assert "state_builds_up" not in found(table, response, goal, model=True)
+    asked = {"model": True, "only": "state_builds_up"}
+    assert not found(table, response, goal, **asked)
     piled = (1 + 0.5 * np.arange(len(table))) ** (1 if goal == "min" else -1)
     worse = table.assign(**{response: table[response] * piled})
-    one = found(worse, response, goal, model=True)["state_builds_up"]
+    one = found(worse, response, goal, **asked)["state_builds_up"]
     assert one.severity == "doubts" and "worse than it was in the warm-up" in one.sentence
     better = table.assign(**{response: table[response] / piled})
-    assert "state_builds_up" not in found(better, response, goal, model=True)
+    assert not found(better, response, goal, **asked)
 
 
 def test_rounds_that_get_slower_are_no_warm_up():
@@ -406,10 +408,11 @@ def test_a_client_that_backs_off_is_told_and_one_that_waits_for_answers_is_not()
     table = served(0.2, 0.4)
     slept = np.where(table["n"] >= 4, 0.7, 0.05) * table["wall_s"]
     alone = table.assign(threads_most=1, voluntary_switches=40, asleep_s=slept)
-    one = found(alone, cores=4)["not_the_program"]
+    asked = {"cores": 4, "only": "not_the_program"}
+    one = found(alone, **asked)["not_the_program"]
     assert one.levels == (4, 6, 8) and "it pauses or backs off" in one.sentence
     by_clock = alone.assign(asleep_s=0.0, timer_wait_s=slept)
-    assert found(by_clock, cores=4)["not_the_program"].sentence == one.sentence
+    assert found(by_clock, **asked)["not_the_program"].sentence == one.sentence
     waits = alone.assign(asleep_s=0.0, network_wait_s=slept)
     for sound in (waits, alone.assign(threads_most=9), alone.assign(voluntary_switches=4000)):
-        assert "not_the_program" not in found(sound, cores=4)
+        assert not found(sound, **asked)
