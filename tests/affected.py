@@ -10,7 +10,7 @@ from __future__ import annotations
 import ast
 import subprocess
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
 
@@ -44,17 +44,21 @@ def mirror(module: str) -> Path:
     return home.joinpath(*folders[:-1], f"test_{folders[-1]}.py") if folders else home
 
 
+def imported(source: str) -> Iterator[tuple[str, str]]:
+    """Every module that is imported, and the name taken from it; deferred and type-only imports
+    too."""
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Import):
+            yield from ((alias.name, "") for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            yield from ((node.module or "", alias.name) for alias in node.names)
+
+
 @cache
 def imports_of(source: str) -> set[str]:
     """What a file imports: modules, and names of modules that may be modules themselves."""
-    names: set[str] = set()
-    for node in ast.walk(ast.parse(source)):
-        if isinstance(node, ast.Import):
-            names.update(alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom):
-            names.add(node.module or "")
-            names.update(f"{node.module}.{alias.name}" for alias in node.names)
-    return names
+    pairs = set(imported(source))
+    return {module for module, _ in pairs} | {f"{module}.{name}" for module, name in pairs}
 
 
 def affected(paths: Iterable[Path]) -> set[Path]:

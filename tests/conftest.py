@@ -3,18 +3,19 @@ real command."""
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import os
 import signal
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import psutil
 import pytest
 import tally
 import translations
@@ -23,6 +24,7 @@ from disturbance import NO_DOUBTS
 from hypothesis import settings
 from needs import needs
 from programs import PROGRAMS
+from waiting import wait_for
 
 from deadzone.analysis.adaptive.slices import proposer_of
 from deadzone.errors import COMMAND_VARIABLE, TargetError
@@ -48,7 +50,7 @@ settings.register_profile("fresh", deadline=None)
 settings.register_profile("long", deadline=None, derandomize=True, max_examples=500)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "deadzone"))
 
-pytest_addoption = tally.addoption
+pytest_addoption = tally.pytest_addoption
 """What becomes of each test is recorded where `--record` says so."""
 
 SWEEPING = {"sweep", "start", "execute"}
@@ -64,7 +66,7 @@ def pytest_configure(config: pytest.Config) -> None:
     for path in [] if hasattr(config, "workerinput") else translations.translations():
         # of a checkout whose translations are newer than its installation
         translations.compiled(path)
-    tally.configure(config)
+    tally.pytest_configure(config)
     # nothing of what is collected is garbage, and looking for some takes a quarter of the time
     gc.disable()
     # A shell's background job ignores Ctrl-C, and so would every program that a test starts and
@@ -82,7 +84,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     for item in items:
         if SWEEPING & set(getattr(item, "fixturenames", ())):
             item.add_marker("programs")
-    tally.keep_skipped(config, items)
+    tally.pytest_collection_modifyitems(config, items)
 
 
 def pytest_collection_finish() -> None:
@@ -90,27 +92,20 @@ def pytest_collection_finish() -> None:
     gc.enable()
 
 
-def working_quota() -> tuple[str | None, str]:
-    """The best mechanism for quotas that works here, or why there is none."""
+@pytest.fixture(scope="session")
+def quota() -> str:
+    """Name of a mechanism that puts fractions of a core in force; without one the test cannot say
+    anything."""
     refusals = []
     for name in QUOTA_MECHANISMS:
         try:
             with LocalTarget(LocalTargetSpec(mechanism=name), (0.5,)) as target:
                 target.prepare(Treatment({"cpu_limit": 0.5}))
-            return name, ""
+            return name
         except TargetError as error:
             refusals.append(str(error).splitlines()[1].strip())
-    return None, "; ".join(refusals)
-
-
-@pytest.fixture(scope="session")
-def quota() -> str:
-    """Name of a mechanism that puts fractions of a core in force; without one the test cannot say
-    anything."""
-    name, why_not = working_quota()
-    if name is None:
-        pytest.skip(f"no mechanism for CPU quotas works on this machine ({why_not})")
-    return name
+    why_not = "; ".join(refusals)
+    pytest.skip(f"no mechanism for CPU quotas works on this machine ({why_not})")
 
 
 @pytest.fixture(scope="module")
@@ -278,19 +273,21 @@ class Started:
 
     def wait_for(self, condition: Callable[[], Any], what: str) -> Any:
         """Wait until something is the case while the command runs."""
-        deadline = time.monotonic() + 4 * PATIENCE_S
-        while time.monotonic() < deadline:
-            if found := condition():
-                return found
-            assert self.process.poll() is None, (
-                f"it ended before {what}: {self.process.communicate()}"
-            )
-            time.sleep(0.002)
-        raise AssertionError(f"it did not come to {what}")
+
+        def look() -> Any:
+            found, has_ended = condition(), self.process.poll() is not None
+            assert found or not has_ended, f"it ended before {what}: {self.process.communicate()}"
+            return found
+
+        return wait_for(look, f"it did not come to {what}", 4 * PATIENCE_S, 0.002)
 
     def launcher(self) -> int | None:
         """Process id of its launcher, once there is one."""
-        return next((pid for pid in children(self.pid) if "launcher.py" in command_line(pid)), None)
+        for one in psutil.Process(self.pid).children():
+            with contextlib.suppress(psutil.Error):
+                if "launcher.py" in " ".join(one.cmdline()):
+                    return one.pid
+        return None
 
     def end(self) -> tuple[int, str, str]:
         out, err = self.process.communicate(timeout=4 * PATIENCE_S)
@@ -347,31 +344,10 @@ def traces() -> Callable[[int], list[Path]]:
 @pytest.fixture
 def alive() -> Callable[[int], bool]:
     """Whether a process runs; a zombie does not."""
-    return is_alive
 
-
-def is_alive(pid: int) -> bool:
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
-    except OSError:
+    def runs(pid: int) -> bool:
+        with contextlib.suppress(psutil.NoSuchProcess):
+            return psutil.Process(pid).status() not in (psutil.STATUS_ZOMBIE, psutil.STATUS_DEAD)
         return False
 
-
-def children(pid: int) -> list[int]:
-    """Process ids of the children of a process."""
-    found = []
-    for path in Path("/proc").glob("[0-9]*/stat"):
-        try:
-            fields = path.read_text().rpartition(")")[2].split()
-        except OSError:
-            continue
-        if int(fields[1]) == pid:
-            found.append(int(path.parent.name))
-    return found
-
-
-def command_line(pid: int) -> str:
-    try:
-        return Path(f"/proc/{pid}/cmdline").read_text()
-    except OSError:
-        return ""
+    return runs

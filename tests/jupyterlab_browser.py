@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from waiting import wait_for
 
 PATIENCE_S = 120
 
@@ -50,17 +51,15 @@ def lab(
 
 
 def address(log: Path) -> str:
-    deadline = time.monotonic() + PATIENCE_S
-    while time.monotonic() < deadline:
+    """Of the server, once it answers."""
+
+    def look() -> str | None:
         found = re.search(r"http://127\.0\.0\.1:\d+", log.read_text())
         if found:
-            try:
-                urllib.request.urlopen(f"{found.group()}/api", timeout=5)
-                return found.group()
-            except OSError:
-                pass
-        time.sleep(0.3)
-    raise AssertionError(log.read_text()[-3000:])
+            urllib.request.urlopen(f"{found.group()}/api", timeout=5)
+        return found and found.group()
+
+    return str(wait_for(look, f"JupyterLab does not answer, see {log}", PATIENCE_S, 0.3))
 
 
 @contextmanager

@@ -17,17 +17,6 @@ MOST_MODULES = 10
 """So many are printed; the file names all."""
 
 
-def unreached(paths: list[Path]) -> dict[str, tuple[list[int], int]]:
-    """Lines that no run reached, and how many lines there are to reach, by module."""
-    seen: dict[str, set[int]] = {}
-    lines: dict[str, set[int]] = {}
-    for path in paths:
-        for name, file in json.loads(path.read_text())["files"].items():
-            seen.setdefault(name, set()).update(file["executed_lines"])
-            lines.setdefault(name, set()).update(file["executed_lines"], file["missing_lines"])
-    return {name: (sorted(lines[name] - seen[name]), len(lines[name])) for name in lines}
-
-
 def ranges(numbers: list[int]) -> str:
     """1, 2, 3, 7 as 1-3, 7."""
     runs = [
@@ -46,24 +35,27 @@ def main(out: str, *names: str) -> None:
             "installed."
         )
         return
-    modules = unreached(found)
+    seen: dict[str, set[int]] = {}
+    missed: dict[str, set[int]] = {}
+    for path in found:
+        for name, file in json.loads(path.read_text())["files"].items():
+            seen.setdefault(name, set()).update(file["executed_lines"])
+            missed.setdefault(name, set()).update(file["missing_lines"])
+    left = {name: sorted(missed[name] - seen[name]) for name in seen}
+    total = {name: len(missed[name] | seen[name]) for name in seen}
+    worst = sorted(filter(left.get, left), key=lambda name: (-len(left[name]), name))
     never = [
         str(path)
         for path in sorted(LIBRARY.rglob("*.py"))
-        if path.read_text().strip() and str(path) not in modules and path.name != "__init__.py"
+        if path.read_text().strip() and str(path) not in seen and path.name != "__init__.py"
     ]
-    worst = sorted(
-        ((name, missed, total) for name, (missed, total) in modules.items() if missed),
-        key=lambda row: (-len(row[1]), row[0]),
-    )
-    missed, total = (
-        sum(counts) for counts in zip(*((len(m), t) for m, t in modules.values()), strict=True)
-    )
     head = (
-        f"{missed} of {total} lines of the library are reached by no test of this run; {out} names "
-        "them"
+        f"{sum(map(len, left.values()))} of {sum(total.values())} lines of the library are reached "
+        f"by no test of this run; {out} names them"
     )
-    rows = [f"{len(lines):5} of {total:4}  {name}: {ranges(lines)}" for name, lines, total in worst]
+    rows = [
+        f"{len(left[name]):5} of {total[name]:4}  {name}: {ranges(left[name])}" for name in worst
+    ]
     rows += [f"  all         {name}: no test imports it" for name in never]
     Path(out).write_text("\n".join([head, *rows]) + "\n")
     print(f"\n{head}:")

@@ -9,7 +9,6 @@ import signal
 import socket
 import subprocess
 import tempfile
-import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -92,9 +91,8 @@ def redis_server(folder: Path, *options: str) -> Iterator[Server]:
         stdout=subprocess.DEVNULL,
     )
     await_port(port)
-    while not (note.exists() and note.read_text().strip()):
-        time.sleep(0.01)
-    server = Server(port, int(note.read_text()), folder)
+    pid = wait_for(lambda: note.read_text().strip(), "its process id is not noted")
+    server = Server(port, int(pid), folder)
     try:
         yield server
     finally:
@@ -128,33 +126,18 @@ def postgres_server() -> Iterator[Server]:
     data = folder / "data"
 
     def ask(*argv: str) -> None:
-        subprocess.run(
-            [*as_user, *argv],
-            check=True,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            cwd=folder,
-        )
+        nowhere = subprocess.DEVNULL  # a pipe would be the server's too, and have no end
+        subprocess.run([*as_user, *argv], check=True, stdout=nowhere, stderr=nowhere, cwd=folder)
 
     ask(f"{programs}/initdb", "-D", str(data), "-A", "trust", "-U", "postgres", "--no-sync")
     options = f"-p {port} -k {folder} -c fsync=off -c listen_addresses=127.0.0.1"
     start = [f"{programs}/pg_ctl", "-D", str(data), "-w", "-o", options, "-l", f"{folder}/log"]
     ask(*start, "start")
     server = Server(port, int((data / "postmaster.pid").read_text().split()[0]), folder)
+    database = ("-h", "127.0.0.1", "-p", str(port), "-U", "postgres", "bench")
     try:
-        ask(f"{programs}/createdb", "-h", "127.0.0.1", "-p", str(port), "-U", "postgres", "bench")
-        ask(
-            f"{programs}/pgbench",
-            "-q",
-            "-i",
-            "-h",
-            "127.0.0.1",
-            "-p",
-            str(port),
-            "-U",
-            "postgres",
-            "bench",
-        )
+        ask(f"{programs}/createdb", *database)
+        ask(f"{programs}/pgbench", "-q", "-i", *database)
         yield server
     finally:
         if server.runs():

@@ -93,10 +93,8 @@ class Meter:
 
     before = 0.0
 
-    @pytest.hookimpl(wrapper=True, tryfirst=True)
-    def pytest_runtest_protocol(self) -> Iterator[None]:
+    def pytest_runtest_logstart(self) -> None:
         self.before = cpu_s()
-        return (yield)
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_makereport(self, call: pytest.CallInfo[None]) -> Iterator[None]:
@@ -118,14 +116,14 @@ def output_of(report: pytest.TestReport | pytest.CollectReport) -> str:
     return "\n".join(texts)[-MOST_OUTPUT:]
 
 
-def addoption(parser: pytest.Parser) -> None:
+def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--record", type=Path, help="append what becomes of each test to this file")
     parser.addoption(
         "--skipped-in", type=Path, help="run only the tests that were skipped in this record"
     )
 
 
-def configure(config: pytest.Config) -> None:
+def pytest_configure(config: pytest.Config) -> None:
     path = config.getoption("--record")
     if path:
         config.pluginmanager.register(Meter())
@@ -134,7 +132,7 @@ def configure(config: pytest.Config) -> None:
         config.pluginmanager.register(Recorder(path))
 
 
-def keep_skipped(config: pytest.Config, items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Deselect what was not skipped in the record that was named, if one was."""
     path = config.getoption("--skipped-in")
     if path:

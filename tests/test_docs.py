@@ -92,7 +92,7 @@ COMMANDS = [(page, words) for page in (README, *GUIDES) for words in typed(page)
 @pytest.mark.parametrize(
     ("page", "words"), COMMANDS, ids=lambda part: named(part) if isinstance(part, Path) else part[0]
 )
-def test_a_command_has_the_options_that_the_page_gives_it(page, words):
+def test_a_command_has_what_the_page_gives_it_and_try_each_parameter_in_its_line(page, words):
     above = click.Context(group, **group.context_settings)
     command = group.get_command(above, words[0])
     assert command is not None, words
@@ -102,6 +102,11 @@ def test_a_command_has_the_options_that_the_page_gives_it(page, words):
     for option in command.params:
         for value in [given[option.name]] if isinstance(given.get(option.name), str) else []:
             assert not isinstance(option.type, click.Choice) or value in option.type.choices, words
+    if words[0] == "try":
+        names = [words[k + 1] for k, word in enumerate(words) if word in ("-L", "-P")]
+        before = [words[k + 1] for k, word in enumerate(words) if word in ("--setup", "--prepare")]
+        filled = " ".join([*before, *words[words.index("--") + 1 :]])
+        assert not [name for name in names if f"{{{name}}}" not in filled], words
 
 
 REDIS = {"workload": {"kind": "command", "argv": ["redis-cli"]}, "factors": {"hz": [10, 100]}}
@@ -150,16 +155,3 @@ def test_the_python_of_the_readme_prints_what_it_says(capsys):
     [source] = blocks(README, "python")
     exec(source, {})
     assert capsys.readouterr().out.split() == re.findall(r"print\(.*# (.*)", source)
-
-
-TRIED = [(page, words) for page, words in COMMANDS if words[0] == "try"]
-
-
-@pytest.mark.parametrize(
-    ("page", "words"), TRIED, ids=lambda part: named(part) if isinstance(part, Path) else "try"
-)
-def test_a_parameter_of_try_stands_in_its_command(page, words):
-    names = [words[k + 1] for k, word in enumerate(words) if word in ("-L", "-P")]
-    before = [words[k + 1] for k, word in enumerate(words) if word in ("--setup", "--prepare")]
-    filled = " ".join([*before, *words[words.index("--") + 1 :]])
-    assert not [name for name in names if f"{{{name}}}" not in filled], words

@@ -12,107 +12,101 @@ import again
 import pytest
 import unsteady
 from needs import needs
+from test_tally import CONFTEST
 
 ROOT = Path(__file__).resolve().parent.parent
 
-CONFTEST = """
-import tally
-pytest_addoption, pytest_configure, pytest_collection_modifyitems = (
-    tally.addoption, tally.configure, tally.keep_skipped
-)
-"""
-
-FAILS_FIRST = """
-import pytest
+TWICE = """
 from pathlib import Path
 
-def passes_the_second_time(name):
-    tries = Path(name)
-    tries.write_text((tries.read_text() if tries.exists() else "") + "x")
-    assert len(tries.read_text()) > 1
+def is_tried_again(name):
+    with Path(name).open("a") as tries:
+        tries.write("x")
+    return len(Path(name).read_text()) > 1
 """
 
 RACES = (
-    FAILS_FIRST
+    TWICE
     + """
-def test_that_races(): passes_the_second_time("race")
+import pytest
+
+def test_that_races(): assert is_tried_again("race")
 
 @pytest.mark.alone("it measures time")
-def test_of_time(): passes_the_second_time("time")
+def test_of_time(): assert is_tried_again("time")
+
+def test_of_a_defect():
+    is_tried_again("defect")
+    assert False
 """
 )
 
-DEFECT = """
-from pathlib import Path
-
-def test_of_a_defect():
-    Path("defect").open("a").write("x")
-    assert False
-"""
-
 KEPT = (
-    FAILS_FIRST
+    TWICE
     + """
+import pytest
 from hypothesis import given, strategies
 
 @pytest.mark.kept
-def test_of_a_kill(): passes_the_second_time("kill")
+def test_of_a_kill(): assert is_tried_again("kill")
 
 @given(strategies.just(1))
-def test_of_a_property(number): passes_the_second_time("property")
+def test_of_a_property(number): assert is_tried_again("property")
 """
 )
 
+SETTINGS = """
+[pytest]
+pythonpath = tests
+markers =
+  alone(reason): measures
+  cluster: pods
+  cgroup2: a machine
+  kept: kills
+"""
+
 
 @pytest.fixture
-def make(tmp_path):
-    """Runs a target of the real make file in a project of this test's own, which has the files of
-    tests that are given; gives its exit code and output."""
-    program = needs("make")
+def project(tmp_path):
+    """A project of this test's own, with the real make file."""
     shutil.copy(ROOT / "Makefile", tmp_path)
     tests = tmp_path / "tests"
     tests.mkdir()
-    for name in ("tally.py", "reached.py", "again.py"):
+    for name in ("tally.py", "reached.py"):
         shutil.copy(ROOT / "tests" / name, tests)
-    patient = (tests / "again.py").read_text()
+    patient = (ROOT / "tests" / "again.py").read_text()
     (tests / "again.py").write_text(patient.replace("LONGEST_WAIT_S = 120.0", "LONGEST_WAIT_S = 0"))
-    (tests / "conftest.py").write_text(CONFTEST)
-    markers = (
-        "[pytest]\nmarkers =\n  alone(reason): measures\n  cluster: pods\n  cgroup2: a "
-        "machine\n  kept: kills\npythonpath = tests\n"
-    )
-    (tmp_path / "pytest.ini").write_text(markers)
+    for name, text in {"conftest": CONFTEST, "test_races": RACES, "test_kept": KEPT}.items():
+        (tests / f"{name}.py").write_text(text)
+    (tmp_path / "pytest.ini").write_text(SETTINGS)
+    return tmp_path
+
+
+def made(project, target):
+    """Exit code and output of a target of the make file; what the tests of the real project would
+    need is there, or is no part of it."""
     environment = Path(sys.executable).parent.parent
-    lengths = "LONGEST="  # those of the real project are not here
-
-    def run(target, **files):
-        for name, text in files.items():
-            (tests / f"test_{name}.py").write_text(text)
-        finished = [flag for name in (f"{environment}/.dev", "rules") for flag in ("-o", name)]
-        settings = (f"VENV={environment}", lengths, "MEANWHILE=", "AT_ONCE=2")
-        argv = (program, *finished, *settings, target)
-        inner = ("PYTEST", "MAKE")
-        outside = {name: os.environ[name] for name in os.environ if not name.startswith(inner)}
-        said = subprocess.run(argv, cwd=tmp_path, capture_output=True, text=True, env=outside)
-        return said.returncode, said.stdout + said.stderr
-
-    return run
+    there = [flag for name in (f"{environment}/.dev", "rules") for flag in ("-o", name)]
+    settings = (f"VENV={environment}", "LONGEST=", "MEANWHILE=", "AT_ONCE=1")
+    inner = ("PYTEST", "MAKE")
+    outside = {name: os.environ[name] for name in os.environ if not name.startswith(inner)}
+    said = subprocess.run(
+        (needs("make"), *there, *settings, target),
+        cwd=project,
+        env=outside,
+        capture_output=True,
+        text=True,
+    )
+    return said.returncode, said.stdout + said.stderr
 
 
-def test_a_race_is_unsteady_and_fails_nothing(make, tmp_path):
-    code, said = make("test", races=RACES)
-    assert code == 0, said
-    assert "0 passed, 0 failed, 0 skipped, 2 unsteady" in said
-    assert "unsteady, failed once: tests/test_races.py::test_that_races" in said
-    assert (tmp_path / "race").read_text() == (tmp_path / "time").read_text() == "xx"
-
-
-def test_a_defect_fails_twice_and_what_a_kill_leaves_is_not_tried_again(make, tmp_path):
-    code, said = make("test", races=RACES, defect=DEFECT, kept=KEPT)
+def test_a_race_is_unsteady_a_defect_fails_twice_and_what_a_kill_leaves_is_not_tried_again(project):
+    code, said = made(project, "test")
     assert code != 0 and "3 failed" in said and "2 unsteady" in said
-    assert (tmp_path / "defect").read_text() == "xx"
-    assert (tmp_path / "kill").read_text() == "x"
-    assert "FAILED tests/test_defect.py::test_of_a_defect" in said
+    tries = {name: (project / name).read_text() for name in ("race", "time", "defect", "kill")}
+    assert tries == {"race": "xx", "time": "xx", "defect": "xx", "kill": "x"}
+    assert "unsteady, failed once: tests/test_races.py::test_that_races" in said
+    assert "FAILED tests/test_races.py::test_of_a_defect" in said
     assert "FAILED tests/test_kept.py::test_of_a_kill" in said
     assert "FAILED tests/test_kept.py::test_of_a_property" in said
 

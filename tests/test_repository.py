@@ -7,16 +7,15 @@ import runpy
 import subprocess
 import sys
 import tomllib
-from collections.abc import Iterator
 from functools import cache
 from graphlib import CycleError, TopologicalSorter
-from importlib import import_module, metadata
-from importlib.util import find_spec
+from importlib import metadata
 from pathlib import Path
 
 import nbformat
 import pytest
 import yaml
+from affected import imported
 
 ROOT = Path(__file__).resolve().parent.parent
 NOTEBOOKS = sorted((ROOT / "notebooks").rglob("*.ipynb"))
@@ -163,16 +162,6 @@ def test_modules_stay_small_and_their_names_say_their_subject():
     assert not [path for path in MODULES if path.stem in vague]
 
 
-def imported(source: str) -> Iterator[tuple[str, str]]:
-    """Every module that is imported, and the name taken from it; deferred and type-only imports
-    too."""
-    for node in ast.walk(ast.parse(source)):
-        if isinstance(node, ast.Import):
-            yield from ((alias.name, "") for alias in node.names)
-        elif isinstance(node, ast.ImportFrom):
-            yield from ((node.module or "", alias.name) for alias in node.names)
-
-
 @cache
 def library_imports() -> dict[str, set[tuple[str, str]]]:
     """What each module of the library imports, by the module's name."""
@@ -229,22 +218,6 @@ def files_named(row: str) -> list[str]:
     ]
     assert not [name for name in places if not (ROOT / name).exists()], row
     return places
-
-
-def test_scripts_and_benchmarks_import_what_the_library_has():
-    """They are run by hand, months apart."""
-    for folder in ("scripts", "benchmarks"):
-        for path in (ROOT / folder).rglob("*.py"):
-            for node in ast.parse(path.read_text()).body:
-                if isinstance(node, ast.ImportFrom) and str(node.module).startswith("deadzone."):
-                    module = import_module(str(node.module))
-                    missing = [
-                        alias.name
-                        for alias in node.names
-                        if not hasattr(module, alias.name)
-                        and find_spec(f"{node.module}.{alias.name}") is None
-                    ]
-                    assert not missing, path
 
 
 def test_a_class_name_means_one_thing():

@@ -24,8 +24,8 @@ ROOT = Path(__file__).resolve().parent.parent
 def wheel(tmp_path_factory):
     """The wheel of this checkout."""
     folder = tmp_path_factory.mktemp("wheel")
-    subprocess.run((sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", folder), cwd=ROOT, check=True,  # noqa: E501
-                   capture_output=True)  # fmt: skip
+    argv = (sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", folder)
+    subprocess.run(argv, cwd=ROOT, check=True, capture_output=True)
     [path] = folder.glob("*.whl")
     return path
 
@@ -52,15 +52,17 @@ def environment(wheel, extra, tmp_path_factory):
     variables |= {"PATH": f"{home / 'bin'}:{os.environ['PATH']}", "HOME": str(own), "TERM": "dumb"}
 
     def run(program, *arguments, cwd=folder, code=0, or_else=0):
-        ended = subprocess.run((home / "bin" / program, *map(str, arguments)), cwd=cwd, env=variables, text=True,  # noqa: E501
-                               capture_output=True, check=False, stdin=subprocess.DEVNULL)  # fmt: skip  # noqa: E501
+        argv = (home / "bin" / program, *map(str, arguments))
+        how = {"stdin": subprocess.DEVNULL, "capture_output": True, "text": True}
+        ended = subprocess.run(argv, cwd=cwd, env=variables, **how)
         assert ended.returncode in (code, or_else or code), (
             ended.stdout[-2000:] + ended.stderr[-3000:]
         )
         return ended.stderr if code else ended.stdout
 
     run.folder, run.environment, run.home = folder, variables, home
-    pip(run, "install", "-q", "--no-deps", "--no-index", wheel)
+    # what a command imports is compiled when it is first started
+    pip(run, "install", "-q", "--no-compile", "--no-deps", "--no-index", wheel)
     [packages] = home.glob("lib/python*/site-packages")
     for needed in declared(packages, extra):
         link(needed, packages, home / "bin" / "python")
@@ -118,11 +120,9 @@ def link(needed, packages, python):
 def test_it_carries_notebooks_studies_tables_and_templates(wheel):
     names = set(zipfile.ZipFile(wheel).namelist())
     carried = "deadzone/carried"
-    assert {
-        f"{carried}/notebooks/phases.ipynb",
-        f"{carried}/notebooks/studies/xz-threads.yaml",
-    } <= names
-    assert {f"{carried}/.gitattributes", "deadzone/cli/repository/README.md"} <= names
+    asked = ("notebooks/phases.ipynb", "notebooks/studies/xz-threads.yaml", ".gitattributes")
+    assert {f"{carried}/{name}" for name in asked} <= names
+    assert "deadzone/cli/repository/README.md" in names
     assert any(name.startswith(f"{carried}/data/reference/") for name in names)
 
 
@@ -133,15 +133,13 @@ def test_it_speaks_korean(alone):
 
 
 @pytest.mark.night
-def test_what_it_declares_is_all_that_it_needs(alone):
+def test_what_it_declares_is_all_that_it_needs(alone, bare):
     """The other tests here run with nothing else; pip finds nothing missing, of a wrong version, or
     at odds."""
     assert "No broken requirements" in pip(alone, "check")
-    there = alone(
-        "python",
-        "-c",
-        "import importlib.util as u; print(u.find_spec('scipy'), u.find_spec('hypothesis'))",
-    )
+    assert "No broken requirements" in pip(bare, "check")
+    found = "import importlib.util as u; print(u.find_spec('scipy'), u.find_spec('hypothesis'))"
+    there = alone("python", "-c", found)
     # nothing of those who develop it
     assert there.startswith("ModuleSpec") and there.endswith(" None\n")
 
@@ -162,14 +160,8 @@ def test_try_then_run_of_the_saved_study_then_its_recommendation_in_an_empty_fol
 
 @pytest.mark.night
 def test_a_bundled_study_finds_the_program_that_it_measures(alone):
-    little = {
-        "factors.threads": "[1, 2]",
-        "design.replicates": 1,
-        "design.warmup": 0,
-        "trust.max_attempts": 1,
-    }
-    options = (part for asked in little.items() for part in ("-p", *asked))
-    alone("deadzone", "sweep", "sqlite-threads", *options)
+    once = ("-p", "design.replicates", 1, "-p", "design.warmup", 0, "-p", "trust.max_attempts", 1)
+    alone("deadzone", "sweep", "sqlite-threads", "-p", "factors.threads", "[1, 2]", *once)
     [run] = (alone.folder / "deadzone" / "runs" / "sqlite-threads").iterdir()
     assert {json.loads(line)["status"] for line in (run / "trials.jsonl").open()} == {"ok"}
 
@@ -235,61 +227,92 @@ def saved(page, path):
 
 HEAVY = ("jupyterlab", "kubernetes", "typst", "imageio_ffmpeg", "pyarrow", "matplotlib")
 
+SEVERAL = """
+import contextlib, io, json, sys
+from deadzone.cli.main import main
+ended = []
+for line in json.loads(sys.argv[1]):
+    sys.argv = ["deadzone", *line]
+    out, err = io.StringIO(), io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        try:
+            main()
+        except SystemExit as stop:
+            ended.append((stop.code, out.getvalue(), err.getvalue()))
+print(json.dumps(ended))
+"""
+"""Several commands, one after the other in one process: most of each would be its start."""
+
+FITTED = ("--knob", "n", "--response", "wall_s")
+DOCTOR, EXPORT = ("doctor",), ("export", "sleep-n/latest")
+FIT = ("fit", "curve.csv", *FITTED, "--json")
+COMPARE = ("compare", "curve.csv", "curve.csv", "--response", "wall_s", "--json")
+
+WITHOUT_EXTRA = {
+    ("run", "my.yaml"): ("papermill>=2.6", "notebooks"),
+    ("report", "sleep-n/latest"): ("papermill>=2.6", "notebooks"),
+    ("fit", "t.parquet", *FITTED): ("pyarrow>=17", "notebooks"),
+    ("fit", "t.xlsx", *FITTED): ("openpyxl>=3.1", "xlsx"),
+    ("sweep", "ffmpeg-cpu-limit"): ("imageio-ffmpeg>=0.6", "ffmpeg"),
+    ("sweep", "thread-pool"): ("hdrhistogram>=0.10.3", "load"),
+    ("sweep", "upload-cpu-limit"): ("pycurl>=7.45.3", "services"),
+    ("doctor", "--kubernetes", "shop/deployment/burner"): ("kubernetes>=31", "kubernetes"),
+    ("profile", "a.pb", "b.pb"): ("protobuf>=5.26", "profiles"),
+}
+
 
 @pytest.fixture(scope="module")
 def swept(bare):
-    """The name of a run that an environment without extras measured, of a saved study."""
+    """The folder of a run that an environment without extras measured, of a saved study; and a
+    table of a knob that pays up to 4."""
     # A sleep lasts as long beside other tests as alone: no verdict that depends on who else runs.
     line = ("try", "-L", "n", "1,2,4", "-r", "3", "--save", "my.yaml", "--", "sleep", "0.{n}")
     assert "Run: deadzone/runs/sleep-n/" in bare("deadzone", *line, or_else=EXIT_FINDING)
-    return "sleep-n/latest"
-
-
-def test_the_wheel_alone_holds_nothing_heavy(bare):
-    assert "No broken requirements" in pip(bare, "check")
-    asked = f"import importlib.util as u; print([one for one in {HEAVY} if u.find_spec(one)])"
-    assert bare("python", "-c", asked) == "[]\n"
-    assert "extra [notebooks]" in bare("deadzone", "doctor")
+    rows = [f"{n},{8 / min(n, 4) + k / 100}" for n in (1, 2, 3, 4, 6, 8) for k in range(4)]
+    (bare.folder / "curve.csv").write_text("\n".join(["n,wall_s", *rows]))
+    return next((bare.folder / "deadzone" / "runs" / "sleep-n").iterdir())
 
 
 @pytest.fixture(scope="module")
-def curve(bare):
-    """A table of a knob that pays up to 4."""
-    rows = [f"{n},{8 / min(n, 4) + k / 100}" for n in (1, 2, 3, 4, 6, 8) for k in range(4)]
-    path = bare.folder / "curve.csv"
-    path.write_text("\n".join(["n,wall_s", *rows]))
-    return path
+def ended(bare, swept):
+    """Exit code, stdout and stderr of commands in an environment without extras."""
+    for name in ("t.parquet", "t.xlsx", "a.pb", "b.pb"):
+        (bare.folder / name).write_bytes(b"\n\x04\x08\x01\x10\x02")
+    lines = [DOCTOR, EXPORT, FIT, COMPARE, *WITHOUT_EXTRA]
+    said = json.loads(bare("python", "-c", SEVERAL, json.dumps(lines)))
+    return dict(zip(lines, said, strict=True))
 
 
-def test_the_wheel_alone_sweeps_fits_compares_and_exports(bare, swept, curve):
-    [run] = (bare.folder / "deadzone" / "runs" / "sleep-n").iterdir()
-    assert not (run / "trials.parquet").exists()
-    assert len(bare("deadzone", "export", swept).splitlines()) == 1 + len(
-        (run / "trials.jsonl").read_text().splitlines()
-    )
-    fitted = json.loads(
-        bare("deadzone", "fit", curve, "--knob", "n", "--response", "wall_s", "--json")
-    )
-    assert [phase["label"] for phase in fitted["phases"]] == ["linear", "plateau"]
-    assert json.loads(bare("deadzone", "compare", curve, curve, "--response", "wall_s", "--json"))
+def test_the_wheel_alone_holds_nothing_heavy(bare, ended):
+    asked = f"import importlib.util as u; print([one for one in {HEAVY} if u.find_spec(one)])"
+    assert bare("python", "-c", asked) == "[]\n"
+    code, out, _ = ended[DOCTOR]
+    assert code == 0 and "extra [notebooks]" in out
+
+
+def test_the_wheel_alone_sweeps_fits_compares_and_exports(swept, ended):
+    assert not (swept / "trials.parquet").exists()
+    assert [ended[line][0] for line in (EXPORT, FIT, COMPARE)] == [0, 0, 0]
+    exported, fitted, compared = (ended[line][1] for line in (EXPORT, FIT, COMPARE))
+    trials = (swept / "trials.jsonl").read_text().splitlines()
+    assert len(exported.splitlines()) == 1 + len(trials)
+    assert [phase["label"] for phase in json.loads(fitted)["phases"]] == ["linear", "plateau"]
+    assert json.loads(compared)
 
 
 @pytest.mark.night
 def test_a_run_of_the_wheel_alone_is_read_and_reported_in_full_with_the_extras(alone, bare, swept):
-    runs = bare.folder / "deadzone" / "runs"
     told = (
         "import sys, deadzone as dz; run = dz.load_run(sys.argv[1]); print(run.trials.to_csv(), "
         "run.telemetry.to_csv())"
     )
-    run = next((runs / "sleep-n").iterdir())
-    said = bare("python", "-c", told, run)
+    said = bare("python", "-c", told, swept)
     assert said.count("sleep-n") == 0 and len(said.splitlines()) > 10
-    kept = shutil.copytree(run, alone.folder / "deadzone" / "runs" / "sleep-n" / run.name)
+    name, home = f"sleep-n/{swept.name}", alone.folder / "deadzone"
+    kept = shutil.copytree(swept, home / "runs" / name)
     assert alone("python", "-c", told, kept) == said
-    alone("deadzone", "report", f"sleep-n/{run.name}")
-    assert list(
-        (alone.folder / "deadzone" / "reports" / "sleep-n" / run.name).glob("trials.parquet")
-    )
+    alone("deadzone", "report", name)
+    assert list((home / "reports" / name).glob("trials.parquet"))
 
 
 VERBS = """
@@ -301,31 +324,16 @@ model.plot()
 """
 
 
-def test_the_verbs_work_without_extras_and_a_plot_names_what_is_missing(bare, curve):
+def test_the_verbs_work_without_extras_and_a_plot_names_what_is_missing(bare, swept):
     (bare.folder / "verbs.py").write_text(VERBS)
     last = bare("python", "verbs.py", code=1).splitlines()[-1]
     assert last == "ModuleNotFoundError: No module named 'matplotlib'"
 
 
-@pytest.mark.parametrize(
-    ("line", "package", "extra"),
-    [
-        (("run", "my.yaml"), "papermill>=2.6", "notebooks"),
-        (("report", "sleep-n/latest"), "papermill>=2.6", "notebooks"),
-        (("fit", "t.parquet", "--knob", "n", "--response", "wall_s"), "pyarrow>=17", "notebooks"),
-        (("fit", "t.xlsx", "--knob", "n", "--response", "wall_s"), "openpyxl>=3.1", "xlsx"),
-        (("sweep", "ffmpeg-cpu-limit"), "imageio-ffmpeg>=0.6", "ffmpeg"),
-        (("sweep", "thread-pool"), "hdrhistogram>=0.10.3", "load"),
-        (("sweep", "upload-cpu-limit"), "pycurl>=7.45.3", "services"),
-        (("doctor", "--kubernetes", "shop/deployment/burner"), "kubernetes>=31", "kubernetes"),
-        (("profile", "a.pb", "b.pb"), "protobuf>=5.26", "profiles"),
-    ],
-)
-def test_what_needs_an_extra_ends_with_one_sentence_that_names_it(
-    bare, swept, line, package, extra
-):
-    for name in ("t.parquet", "t.xlsx", "a.pb", "b.pb"):
-        (bare.folder / name).write_bytes(b"\n\x04\x08\x01\x10\x02")
-    last = bare("deadzone", *line, code=4).splitlines()[-1]
-    assert last.startswith(f"deadzone: {package} is needed"), last
+@pytest.mark.parametrize("line", WITHOUT_EXTRA, ids=" ".join)
+def test_what_needs_an_extra_ends_with_one_sentence_that_names_it(ended, line):
+    package, extra = WITHOUT_EXTRA[line]
+    code, _, err = ended[line]
+    last = err.splitlines()[-1]
+    assert code == 4 and last.startswith(f"deadzone: {package} is needed"), last
     assert f"the extra [{extra}] brings it" in last and "pip install" not in last

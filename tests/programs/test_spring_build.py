@@ -66,6 +66,7 @@ def test_a_jar_is_built_once_for_its_sources(project, tmp_path, monkeypatch):
     assert build(project).name != built_jar(PROJECT).name
 
 
+@pytest.mark.night
 @pytest.mark.alone("a JVM starts, which takes both cores")
 def test_the_spring_server_speaks_stomp_and_answers(sweep):
     needs("java")

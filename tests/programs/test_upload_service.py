@@ -15,12 +15,12 @@ from pathlib import Path
 
 import pytest
 import yaml
+from servers import free_port
 from waiting import wait_for
 
 from deadzone.run.workloads.ffmpeg import BUNDLED, find_ffmpeg, generated_clip
 from deadzone.study.loading import load_study
 from deadzone.study.workload_spec import ClipSpec
-from deadzone_services.service import free_port
 from programs import PROGRAMS
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -39,7 +39,7 @@ def serve(tmp_path):
     started = []
 
     def start(module, *arguments):
-        port = free_port("127.0.0.1")
+        port = free_port()
         argv = (sys.executable, PROGRAMS / f"{module}.py", "--port", port, *arguments)
         started.append(subprocess.Popen([*map(str, argv)]))
         address = f"http://127.0.0.1:{port}"
@@ -53,23 +53,15 @@ def serve(tmp_path):
         process.wait(timeout=PATIENCE_S)
 
 
-def form(content, name="video"):
-    boundary = uuid.uuid4().hex
-    part = (
-        f'Content-Disposition: form-data; name="{name}"; filename="clip.mp4"\r\nContent-Type: '
-        f"video/mp4\r\n\r\n"
-    )
-    other = 'Content-Disposition: form-data; name="model_name"\r\n\r\ntest\r\n'
-    body = (
-        f"--{boundary}\r\n{other}--{boundary}\r\n{part}".encode()
-        + content
-        + f"\r\n--{boundary}--\r\n".encode()
-    )
-    return body, {"Content-Type": f"multipart/form-data; boundary={boundary}"}
-
-
 def post(url, content, name="video"):
-    body, headers = form(content, name)
+    """Upload a file in a form that has a field too."""
+    boundary = uuid.uuid4().hex
+    field = 'Content-Disposition: form-data; name="model_name"\r\n\r\ntest\r\n'
+    file = f'Content-Disposition: form-data; name="{name}"; filename="clip.mp4"\r\n'
+    file += "Content-Type: video/mp4\r\n\r\n"
+    before = f"--{boundary}\r\n{field}--{boundary}\r\n{file}".encode()
+    body = before + content + f"\r\n--{boundary}--\r\n".encode()
+    headers = {"Content-Type": f"multipart/form-data; boundary={boundary}"}
     request = urllib.request.Request(f"{url}/frames", body, headers)
     began = time.monotonic()
     try:

@@ -92,7 +92,6 @@ class ClusterScene(Scene):
         self.current: Command | None = None
         self.codes: set[int] = {0}
         self.is_owed = self._afresh = False
-        self.wasted = 0
         self.most = 3  # pods of the autoscaler, where the workload has one
         self.repairs: list[Callable[[], None]] = []
         self.shared.mkdir()
@@ -185,8 +184,8 @@ class ClusterScene(Scene):
             "spec": spec | ({"serviceName": name} if kind == "statefulset" else {}),
         }
 
-    def kubectl(self, *arguments: str, given: str | None = None) -> str:
-        return self.cluster.kubectl("--namespace", self.namespace, *arguments, given=given)
+    def kubectl(self, *arguments: str) -> str:
+        return self.cluster.kubectl("--namespace", self.namespace, *arguments)
 
     def get(self, *arguments: str) -> Any:
         return json.loads(self.kubectl("get", "--output=json", "--show-managed-fields", *arguments))
@@ -324,7 +323,6 @@ class ClusterScene(Scene):
                 command.wait(self.draw.uniform(0, self.lasts_s))
             if command.runs():
                 return command
-        self.wasted += 1
         return self.going()
 
     def bears(self, *codes: int) -> None:

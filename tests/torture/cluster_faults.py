@@ -266,26 +266,24 @@ def autoscaler_appears(scene: ClusterScene) -> None:
         return
     with contextlib.suppress(AssertionError):
         scene.kubectl("autoscale", scene.workload, "--min=1", "--max=2", "--cpu-percent=60")
-    scene.repairs.append(scene.unscale)
-    scene.bears(REFUSED, STOPPED)
-    _for_a_while(scene)
-    scene.unscale()
+    _undone_later(scene, scene.unscale, REFUSED, STOPPED)
 
 
 def node_cordoned(scene: ClusterScene) -> None:
     """No new pod finds a place for a while."""
     scene.instant()
     scene.cluster.kubectl("cordon", node_places.NODE)
-    scene.repairs.append(scene.uncordon)
-    scene.bears(REFUSED, STOPPED, NOT_GIVEN_BACK)
-    _for_a_while(scene)
-    scene.uncordon()
+    _undone_later(scene, scene.uncordon, REFUSED, STOPPED, NOT_GIVEN_BACK)
 
 
-def _for_a_while(scene: ClusterScene) -> None:
-    """Until the sweep has ended, or a little while."""
+def _undone_later(scene: ClusterScene, undo: Callable[[], None], *codes: int) -> None:
+    """Undo a fault once the sweep has ended, maybe with one of these codes, or after a little
+    while."""
+    scene.repairs.append(undo)
+    scene.bears(*codes)
     assert scene.current
     scene.current.wait(scene.draw.uniform(0.5, 8))
+    undo()
 
 
 def limits_forbidden(scene: ClusterScene) -> None:
@@ -297,10 +295,7 @@ def limits_forbidden(scene: ClusterScene) -> None:
     scene.told(kind)
     metadata = {"name": "small", "namespace": scene.namespace}
     scene.cluster.apply({"apiVersion": "v1", "kind": kind, "metadata": metadata, "spec": spec})
-    scene.repairs.append(scene.unlimit)
-    scene.bears(REFUSED, STOPPED, NOT_GIVEN_BACK)
-    _for_a_while(scene)
-    scene.unlimit()
+    _undone_later(scene, scene.unlimit, REFUSED, STOPPED, NOT_GIVEN_BACK)
 
 
 def limit_beyond_the_node(scene: ClusterScene) -> None:
@@ -314,11 +309,8 @@ def limit_beyond_the_node(scene: ClusterScene) -> None:
 
 def permissions_taken_away(scene: ClusterScene) -> None:
     scene.instant()
-    scene.repairs.append(scene.permit)
     scene.kubectl("delete", "rolebinding", "--all")
-    scene.bears(REFUSED, STOPPED, NOT_GIVEN_BACK)
-    _for_a_while(scene)
-    scene.permit()
+    _undone_later(scene, scene.permit, REFUSED, STOPPED, NOT_GIVEN_BACK)
 
 
 def lock_stolen(scene: ClusterScene) -> None:

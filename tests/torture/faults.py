@@ -24,16 +24,6 @@ if TYPE_CHECKING:
     from torture.scene import Scene
 
 
-def wait_an_instant(scene: Scene, command: Command) -> None:
-    """Let a drawn time pass: since the start, or since a trial of this part was recorded."""
-    if scene.draw.random() < 0.6:
-        had = scene.lines()
-        command.wait_for(lambda: scene.lines() > had)
-        command.wait(scene.draw.uniform(0, 0.1))
-    else:
-        command.wait(scene.draw.uniform(0, scene.lasts_s))
-
-
 def send(command: Command, number: int, group: bool) -> None:
     """A signal to a command, or to all of its session that is in its group."""
     with contextlib.suppress(ProcessLookupError):
@@ -41,8 +31,7 @@ def send(command: Command, number: int, group: bool) -> None:
 
 
 def killed(scene: Scene) -> None:
-    command = scene.start()
-    wait_an_instant(scene, command)
+    command = scene.instant()
     send(command, signal.SIGKILL, scene.draw.random() < 0.5)
     scene.ended(command, killed=True)
 
@@ -52,7 +41,7 @@ def interrupted(scene: Scene) -> None:
     command = scene.start()
     # Before Python's handlers are there the system's own end it, as they end any program.
     command.wait_for(lambda: bool(command.below()))
-    wait_an_instant(scene, command)
+    scene.wait_an_instant(command)
     number = scene.draw.choice([signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
     group = scene.draw.random() < 0.5
     for _ in range(scene.draw.choice([1, 1, 2, 3])):
@@ -62,8 +51,7 @@ def interrupted(scene: Scene) -> None:
 
 
 def suspended(scene: Scene) -> None:
-    command = scene.start()
-    wait_an_instant(scene, command)
+    command = scene.instant()
     group = scene.draw.random() < 0.5
     send(command, signal.SIGSTOP, group)
     time.sleep(scene.draw.uniform(0, 0.3))
@@ -76,8 +64,7 @@ def machine_asleep(scene: Scene) -> None:
     was suspended looks like."""
     ahead = scene.folder / "ahead"
     ahead.write_bytes(bytes(8))
-    command = scene.start(Arming(calls=(("follow_clock", (bytes(ahead),)),)))
-    wait_an_instant(scene, command)
+    command = scene.instant(Arming(calls=(("follow_clock", (bytes(ahead),)),)))
     stopped = [command.pid, *(below.pid for below in command.below())]
     for pid in stopped:
         with contextlib.suppress(ProcessLookupError):
@@ -97,8 +84,7 @@ def _is_up(one: psutil.Process, launcher: bool) -> bool:
 
 def _one_below(scene: Scene, launcher: bool) -> tuple[Command, psutil.Process | None]:
     """A sweep that runs, and its launcher or the program of a trial, where one was caught."""
-    command = scene.start()
-    wait_an_instant(scene, command)
+    command = scene.instant()
     deadline = time.monotonic() + 1
     while command.runs() and time.monotonic() < deadline:
         below = command.below()
@@ -143,8 +129,7 @@ def program_harmed(scene: Scene) -> None:
 
 def memory_exhausted(scene: Scene) -> None:
     """The program of one trial grows until the kernel kills it, at its limit."""
-    command = scene.start()
-    wait_an_instant(scene, command)
+    command = scene.instant()
     scene.hungry.touch()
     scene.harmed += 1
     scene.ended(command, codes={0})
@@ -178,7 +163,7 @@ def memory_taken_by_a_neighbour(scene: Scene) -> None:
     group = _group_that_shares(scene)
     command = scene.start()
     (group / "cgroup.procs").write_text(str(command.pid))
-    wait_an_instant(scene, command)
+    scene.wait_an_instant(command)
     with subprocess.Popen([sys.executable, "-I", "-S", "-c", NEIGHBOUR]) as neighbour:
         with contextlib.suppress(OSError):  # it may be gone by now
             if scene.draw.random() < 0.7:
@@ -242,8 +227,7 @@ def file_size_limited(scene: Scene) -> None:
 
 def folder_moved(scene: Scene) -> None:
     """The run's folder goes away while it is written to, and comes back later."""
-    command = scene.start()
-    wait_an_instant(scene, command)
+    command = scene.instant()
     run = scene.run()
     if run is None:
         scene.ended(command)
@@ -263,8 +247,7 @@ def folder_moved(scene: Scene) -> None:
 
 def two_at_once(scene: Scene) -> None:
     """A second sweep wants to go on with the run that a first one writes."""
-    first = scene.start()
-    wait_an_instant(scene, first)
+    first = scene.instant()
     second = scene.start() if scene.run() else None
     if second:
         scene.ended(second, codes={0, 3})

@@ -109,6 +109,21 @@ class Scene:
         self.commands.append(Command(self.home, "sweep", str(self.study), *more, arming=arming))
         return self.commands[-1]
 
+    def wait_an_instant(self, command: Command) -> None:
+        """Let a drawn time pass: since the start, or since a trial of this part was recorded."""
+        if self.draw.random() < 0.6:
+            had = self.lines()
+            command.wait_for(lambda: self.lines() > had)
+            command.wait(self.draw.uniform(0, 0.1))
+        else:
+            command.wait(self.draw.uniform(0, self.lasts_s))
+
+    def instant(self, arming: Arming | None = None) -> Command:
+        """A sweep that runs, at an instant that is drawn."""
+        command = self.start(arming)
+        self.wait_an_instant(command)
+        return command
+
     def told(self, what: str) -> None:
         """A word more on the fault at hand, for the message of a failure."""
         self.story[-1] += f" ({what})"

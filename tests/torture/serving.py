@@ -2,7 +2,6 @@
 becomes of the server."""
 
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -12,6 +11,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import psutil
+from servers import await_port, free_port
 
 from torture import faults, oracle
 from torture.harness import Command
@@ -72,8 +72,7 @@ class ServiceScene(Scene):
         }
         self.is_up = self.draw.random() < 0.4
         if self.is_up:
-            with socket.create_server(("127.0.0.1", 0)) as free:
-                self._port = free.getsockname()[1]
+            self._port = free_port()
             self.have_up()
         up = {"url": f"http://127.0.0.1:{self._port}"}
         return {
@@ -90,20 +89,13 @@ class ServiceScene(Scene):
         self.trouble.unlink(missing_ok=True)
         if self.is_up:
             self.start_server()
-            while not self._answers():
-                time.sleep(0.01)
+            await_port(self._port)
 
     def start_server(self) -> None:
         """Somebody else starts the server, again if it runs."""
         self.close()
         argv = [sys.executable, "-I", "-S", SERVER, str(self._port), self.trouble.parent]
         self._server = subprocess.Popen(argv)
-
-    def _answers(self) -> bool:
-        with suppress(OSError):
-            socket.create_connection(("127.0.0.1", self._port)).close()
-            return True
-        return False
 
     def ended(
         self, command: Command, killed: bool = False, codes: Collection[int] = oracle.DOCUMENTED
@@ -140,8 +132,7 @@ class ServiceScene(Scene):
 
 def _caught(scene: ServiceScene) -> tuple[Command, psutil.Process | None]:
     """A sweep that runs, and its server, where one was caught."""
-    command = scene.start()
-    faults.wait_an_instant(scene, command)
+    command = scene.instant()
     command.wait_for(lambda: bool(scene.servers()), timeout_s=1)
     return command, next(iter(scene.servers()), None)
 
@@ -182,8 +173,7 @@ def server_stopped_for_good(scene: ServiceScene) -> None:
 
 
 def request_in_trouble(scene: ServiceScene) -> None:
-    command = scene.start()
-    faults.wait_an_instant(scene, command)
+    command = scene.instant()
     word = scene.draw.choice(TROUBLES)
     scene.told(word)
     # One that somebody else runs stays away once it has crashed.
@@ -195,8 +185,7 @@ def request_in_trouble(scene: ServiceScene) -> None:
 def server_comes_up_elsewhere(scene: ServiceScene) -> None:
     """The next one that is started listens on another port than it was told; somebody else's is
     started again for it."""
-    command = scene.start()
-    faults.wait_an_instant(scene, command)
+    command = scene.instant()
     scene.harmed += MOST_IN_A_ROW if scene.is_up else 1
     (scene.trouble.parent / "elsewhere").touch()
     if scene.is_up:

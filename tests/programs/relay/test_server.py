@@ -1,18 +1,17 @@
 """The bundled relay: it answers the same with and without its costly parts, and profiles itself."""
 
 import json
-import socket
 import subprocess
 import sys
-import time
 import urllib.error
 import urllib.request
 from contextlib import contextmanager
-from threading import Thread
+from threading import Event, Thread
 
 import pytest
 from relay.history import KEPT, History
 from relay.names import resolve
+from servers import free_port
 from waiting import wait_for
 
 from deadzone_profiles.reading import parse_profile
@@ -25,9 +24,7 @@ MESSAGE = {"to": "camera-300.studio.local", "part": 7}
 @contextmanager
 def relay(*options: str):
     """The address of a relay that runs meanwhile."""
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        port = listener.getsockname()[1]
+    port = free_port()
     argv = (sys.executable, str(PROGRAMS / "relay_server.py"), "--port", str(port), *options)
     with subprocess.Popen(argv) as process:
         try:
@@ -47,16 +44,16 @@ def send(address: str) -> dict:
 
 def test_it_profiles_itself_while_it_serves():
     with relay() as address:
-        answered = []
-        until = time.monotonic() + 1.5
+        answered, is_profiled = [], Event()
 
         def load() -> None:
-            while time.monotonic() < until:
+            while not is_profiled.wait(0.002):
                 answered.append(send(address))
 
         thread = Thread(target=load)
         thread.start()
         profile = parse_profile(OPEN(f"{address}/debug/pprof/profile?seconds=1").read())
+        is_profiled.set()
         thread.join()
     assert answered[0]["address"] == "10.0.1.44" and answered[0]["signature"]
     assert profile.value_type().name == "samples" and 0 < profile.total() <= 110
