@@ -115,27 +115,18 @@ def test_a_study_whose_pack_is_not_here_says_so(home, deadzone):
         load_study("sqlite-insert")
 
 
-def test_what_two_packs_bring_and_what_is_no_pack_is_refused(monkeypatch):
-    class Entry:
-        value = "somewhere:PACK"
-
-        def __init__(self, name, pack):
-            self.name, self._pack = name, pack
-
-        def load(self):
-            if isinstance(self._pack, Exception):
-                raise self._pack
-            return self._pack
-
-    def found(*entries):
-        monkeypatch.setattr(metadata, "entry_points", lambda group: entries)
-        packs.packs.cache_clear()
-        with pytest.raises(PackError) as said:
-            packs.packs()
-        packs.packs.cache_clear()
-        return str(said.value)
-
-    assert "The pack other (somewhere:PACK) cannot be imported: no module" in found(
-        Entry("other", ImportError("no module"))
-    )
-    assert "is no deadzone.plugins.Pack" in found(Entry("other", "a text"))
+@pytest.mark.parametrize(
+    ("place", "said"),
+    [
+        ("nowhere:PACK", r"The pack other \(nowhere:PACK\) cannot be imported: No module"),
+        ("sys:path", r"is no deadzone\.plugins\.Pack"),
+    ],
+    ids=["missing", "another kind"],
+)
+def test_what_is_no_pack_is_refused(monkeypatch, place, said):
+    entry = metadata.EntryPoint("other", place, "deadzone.packs")
+    monkeypatch.setattr(metadata, "entry_points", lambda group: (entry,))
+    packs.packs.cache_clear()
+    with pytest.raises(PackError, match=said):
+        packs.packs()
+    packs.packs.cache_clear()

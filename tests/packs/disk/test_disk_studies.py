@@ -2,13 +2,14 @@
 kills survived."""
 
 import contextlib
-import json
 import os
 import signal
 from pathlib import Path
+from threading import Thread
 
 import pytest
 from needs import needs
+from waiting import wait_for
 
 from deadzone.analysis.phases.fit import fit_phases
 from deadzone.errors import TargetError
@@ -117,15 +118,15 @@ def test_what_will_be_written_is_said_before_anything_is(disk_study, deadzone, d
 
 @pytest.mark.alone("it measures bytes a second under a limit")
 def test_no_trial_is_distrusted_for_waiting_for_its_own_disk(disk_study, sweep):
-    run = sweep(
-        disk_study(trust={"max_foreign_cpu": 999, "max_steal": 999, "max_clock_drift": 999})
-    )
+    trust = {"max_foreign_cpu": 999, "max_steal": 999, "max_clock_drift": 999}
+    run = sweep(disk_study(trust=trust, design={"replicates": 1}))
     reasons = run.trials()["distrust_reason"].dropna()
     assert not reasons.str.contains("stalled on I/O").any()
 
 
 def test_percentiles_and_throughput_over_time_are_kept_with_the_run(disk_study, sweep):
-    run = sweep(disk_study(workload={"operation": "read"}))
+    factors, design = {"block_size": ["4KiB"]}, {"replicates": 1}
+    run = sweep(disk_study({"operation": "read"}, factors=factors, design=design))
     metrics = set(run.telemetry()["metric"])
     assert {"throughput_bytes_s", "latency_p99_9_ms", "latency_p1_ms"} <= metrics
 
@@ -167,7 +168,7 @@ def test_a_limiter_that_was_never_opened_closes_quietly(disk):
     IoLimiter(disk).close()
 
 
-def test_a_fio_that_is_killed_fails_its_trial_and_leaves_no_file(disk_study, disk, start):
+def test_a_fio_that_is_killed_fails_its_trial_and_leaves_no_file(disk_study, disk, sweep):
     needs("fio")
     study = disk_study(
         factors={"block_size": ["4KiB"]},
@@ -175,16 +176,19 @@ def test_a_fio_that_is_killed_fails_its_trial_and_leaves_no_file(disk_study, dis
         design={"replicates": 1},
         trust={"max_attempts": 1},
     )
-    command = start("sweep", study)
-    for pid in command.wait_for(lambda: fio_under(disk), "a running fio"):
-        with contextlib.suppress(ProcessLookupError):  # the others end with the first of them
-            os.kill(pid, signal.SIGKILL)
-    command.end_with(0)
-    (journal,) = command.runs.glob("blocks/*/trials.jsonl")
-    (record,) = (json.loads(line) for line in journal.read_text().splitlines())
+    killing = Thread(target=kill_fio_under, args=(disk,))
+    killing.start()
+    (record,) = sweep(study).records()
+    killing.join()
     assert record["status"] == "failed"
     assert "killed by SIGKILL" in record["error"]
     assert list(disk.iterdir()) == []
+
+
+def kill_fio_under(folder):
+    for pid in wait_for(lambda: fio_under(folder), "no fio runs"):
+        with contextlib.suppress(ProcessLookupError):  # the others end with the first of them
+            os.kill(pid, signal.SIGKILL)
 
 
 def fio_under(folder):

@@ -5,8 +5,7 @@ import pytest
 from deadzone.errors import StudyError
 from deadzone.study.design import resolve, treatments
 from deadzone.study.spec import Study
-from deadzone_disk.plan import budget_of, resolved_disk, settings_of, warning_of
-from deadzone_disk.specs import DiskWorkloadSpec
+from deadzone_disk.plan import budget_of, resolved_disk, warning_of
 
 MIB = 2**20
 
@@ -25,10 +24,6 @@ def study(factors=None, attempts=1, design=None, **workload):
 
 def budget(one):
     return budget_of(one, one.workload, treatments(one))
-
-
-def warning(one):
-    return warning_of(one, treatments(one))
 
 
 def test_block_sizes_in_words_become_numbers():
@@ -83,11 +78,8 @@ def test_what_is_asked_for_within_the_bound_is_done():
 
 def test_a_person_is_told_beforehand():
     most = "disk writes at most 256 MiB to area, 20 MiB a trial that writes (bound: 256 MiB), and "
-    assert warning(resolved_disk(study(attempts=3))) == f"{most}removes it."
-    command = Study.model_validate(
-        {"study": "c", "workload": {"kind": "command", "argv": ["true"]}, "factors": {"n": [1]}}
-    )
-    assert warning(command) == "" and resolved_disk(command) is command
+    resolved = resolved_disk(study(attempts=3))
+    assert warning_of(resolved, treatments(resolved)) == f"{most}removes it."
 
 
 @pytest.mark.parametrize(
@@ -103,10 +95,3 @@ def test_a_level_that_makes_no_sense_is_named(factors, said):
     with pytest.raises(StudyError) as error:
         resolved_disk(study(factors))
     assert said in str(error.value)
-
-
-def test_levels_take_the_place_of_the_workloads_settings():
-    workload = DiskWorkloadSpec(folder="x", direct=True)
-    off = settings_of(workload, {"direct": "off", "block_size": 512, "cpu_limit": 1})
-    assert off.direct is False
-    assert settings_of(workload, {"direct": 1}).direct is True

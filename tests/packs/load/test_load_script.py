@@ -36,7 +36,7 @@ def locust():
 def scripted(write_study):
     """Write a study whose service is a small HTTP server and whose load a script."""
 
-    def write(driver, script, behaviour="well", users=10, factors=None, duration_s=2, **keys):
+    def write(driver, script, behaviour="well", users=10, factors=None, duration_s=1, **keys):
         shutil.copy(SCRIPTS / script, write_study("scripted").parent)
         load = {"kind": "load", "driver": driver, "script": script}
         load |= {"duration_s": duration_s, "users": users}
@@ -55,7 +55,7 @@ def test_k6_is_told_the_factors_and_its_summary_becomes_a_trial(scripted, sweep,
     run = sweep(scripted("k6", "requests.js", program=k6, factors={"rate": [20, 60]}))
     trials = run.trials().set_index("rate")
     assert list(trials["status"]) == ["ok", "ok"]
-    assert list(trials["requests"].sort_index()) == pytest.approx([40, 120], abs=2)
+    assert list(trials["requests"].sort_index()) == pytest.approx([20, 60], abs=2)
     assert trials["latency_p99_ms"].notna().all()
     for name in ("dropped", "errors", "thresholds_crossed"):
         assert list(trials[name]) == [0, 0]
@@ -69,7 +69,8 @@ def test_a_threshold_that_is_crossed_is_counted_and_fails_no_trial(scripted, swe
 
 
 def test_iterations_that_k6_dropped_fail_the_trial(scripted, sweep, k6):
-    path = scripted("k6", "requests.js", "slow", program=k6, users=2, factors={"rate": [20]})
+    few = {"users": 2, "factors": {"rate": [20]}, "duration_s": 2}
+    path = scripted("k6", "requests.js", "slow", program=k6, **few)
     (trial,) = sweep(path).trials().to_dict("records")
     assert trial["status"] == "failed"
     assert "generator saturated: k6 never started" in trial["error"]
@@ -82,7 +83,7 @@ def test_k6_reaches_no_stranger_that_only_its_script_names(scripted, sweep, k6):
     script.write_text(script.read_text().replace("__ENV.URL", "'http://8.8.8.8/'"))
     (trial,) = sweep(path).trials().to_dict("records")
     assert trial["status"] == "failed"
-    assert trial["errors"] >= 90
+    assert trial["errors"] >= 45
 
 
 @pytest.mark.night

@@ -3,14 +3,13 @@ be loaded."""
 
 import os
 import signal
-import socket
 import sys
 
 import pytest
 from disturbance import GENERATOR, undisturbed
-from servers import refusing_port
+from servers import free_port
 
-from deadzone.errors import StudyError, SweepError, WorkloadError
+from deadzone.errors import StudyError, WorkloadError
 from deadzone.report.sweep.analysis import analyse
 from deadzone.report.sweep.report import SweepReport
 from deadzone.report.sweep.source import load_source
@@ -52,12 +51,10 @@ copies."""
 def pools(write_study):
     """Write a study of the bundled server."""
 
-    def write(factors, argv=(*POOLS, *LIGHT), service=None, **keys):
+    def write(factors, argv=(*POOLS, *LIGHT), **keys):
+        own = {"service": {"argv": list(argv)}, "factors": factors, "design": ONCE}
         workload = {**MESSAGES, **keys.pop("workload", {})}
-        started = {"argv": list(argv), **(service or {})}
-        return write_study(
-            "pools", service=started, workload=workload, factors=factors, design=ONCE, **keys
-        )
+        return write_study("pools", workload=workload, **own, **keys)
 
     return write
 
@@ -129,10 +126,7 @@ open(note, "w").write(str(server.pid))
 def test_a_server_that_is_up_is_loaded_and_its_setting_changed_by_the_hook(
     write_study, sweep, tmp_path
 ):
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        port = listener.getsockname()[1]
-    note = tmp_path / "pid"
+    port, note = free_port(), tmp_path / "pid"
     study = write_study(
         service={
             "url": f"http://127.0.0.1:{port}",
@@ -180,42 +174,28 @@ def test_a_service_that_crashes_fails_its_trial_and_the_journal_keeps_what_was_m
 
 
 def test_a_ramp_finds_how_many_connections_memory_holds(pools, sweep, quota):
+    limit = 256 * 1024 * 1024
     path = pools(
         {"connection_rate": [25]},
         [*SERVER, "--session-kib", 8_192],
         workload={"mode": "ramp", "connections": 150, "fan_out": 0, "timeout_s": 2},
-        target={"memory_limit": 256 * 1024 * 1024},
+        target={"memory_limit": limit},
     )
     (trial,) = sweep(path).trials().to_dict("records")
     assert trial["status"] == "ok", trial["error"]
     assert trial["server_died"] == 1, trial
     assert trial["service_oom_kills"] >= 1
+    assert limit * 0.8 < trial["service_memory_peak_bytes"] <= limit
     assert "out of memory" in trial["error"]
     # Each connection takes 8 MiB of 256 MiB, and the server itself some 40.
     assert 15 < trial["connections_held"] < 32
 
 
-@pytest.mark.parametrize("host", ["8.8.8.8", "[2001:4860::1]"])
-def test_no_load_goes_to_a_stranger_unless_the_study_says_so(write_study, sweep, host):
-    workload = {"kind": "load", "url": f"http://{host}/", "duration_s": 0.2}
+def test_no_load_goes_to_a_stranger_unless_the_study_says_so(write_study, sweep):
+    workload = {"kind": "load", "url": "http://8.8.8.8/", "duration_s": 0.2}
     path = write_study("far", workload=workload, factors={"rate": [5]}, design=ONCE)
     with pytest.raises(WorkloadError, match=r"no load is sent there.*allow_remote: true"):
         sweep(path)
-
-
-def test_a_port_that_is_taken_names_who_has_it(pools, sweep):
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        port = taken.getsockname()[1]
-        run = sweep(pools({"rate": [5]}, [*SERVER, *LIGHT], service={"port": port}))
-    (trial,) = run.trials().to_dict("records")
-    assert trial["status"] == "failed"
-    assert f"{port}" in trial["error"]
-
-
-def test_a_server_that_is_not_there_stops_the_sweep_after_three_trials(write_study, sweep):
-    with refusing_port() as port, pytest.raises(SweepError, match="was refused"):
-        workload = {"kind": "load", "url": f"http://127.0.0.1:{port}/", "duration_s": 0.2}
-        sweep(write_study("gone", workload=workload, factors={"rate": [5, 6, 7, 8]}, design=ONCE))
 
 
 @pytest.mark.parametrize(
@@ -228,7 +208,6 @@ def test_a_server_that_is_not_there_stops_the_sweep_after_three_trials(write_stu
      ({"factors": {"rate": [5]}, "workload": {"headers": {"X-Id": "{id}"}}}, "id"),
      ({"factors": {"rate": [5]}, "workload": {"headers": {"X-Id": "a\nb"}}}, "must match"),
      ({"factors": {"rate": [5]}, "workload": {"body": "{nothing}"}}, "nothing"),
-     ({"factors": {"rate": [5], "speed": [1]}}, "changes nothing"),
      ({"factors": {"rate": [5]}, "workload": {"protocol": "stomp"}}, "send_to"),
      ({"factors": {"rate": [5]}, "workload": {"send_to": "/a"}},
       "which only the protocol stomp knows"),

@@ -59,17 +59,3 @@ def top_of(text: str) -> tuple[int, dict[str, tuple[int, int]]]:
 def as_pprof_prints(name: str) -> str:
     """A function's name without parameter lists, which pprof does not print; receivers stay."""
     return re.sub(r"\((?!\*)[^()]*\)", "", name)
-
-
-def write_folded(profile: Profile, value: str | None = None) -> str:
-    """One value of a profile as folded stacks, in its own unit; stacks of value 0 are left out.
-
-    Raises ProfileError if the profile has no such value.
-    """
-    names = [name.replace(";", ":") for name in profile.functions]
-    offsets, lines = profile.offsets.tolist(), []
-    for sample, number in enumerate(profile.numbers(value).tolist()):
-        stack = profile.frames[offsets[sample] : offsets[sample + 1]][::-1].tolist()
-        if number and stack:
-            lines.append(f"{';'.join(names[frame] for frame in stack)} {number}\n")
-    return "".join(lines)

@@ -88,13 +88,6 @@ def test_heap_samples_are_found_again_behind_the_scaled_numbers():
     assert behind.sum() == pytest.approx(sampled.sum())
 
 
-def test_goroutines_are_counted_and_have_no_sampling_error():
-    compared = compare_profiles(recorded("goroutine-before-1"), recorded("goroutine-after-1"))
-    assert compared.total.iloc[0].change == -128
-    assert compared.method == "none" and np.isnan(compared.total.iloc[0].change_low)
-    assert any("not sampled" in doubt for doubt in compared.doubts)
-
-
 def test_per_stream_the_same_cost_at_another_load_is_no_change():
     compared = compare_profiles(cpu({"a.f": 640}), cpu({"a.f": 320}), basis=Basis("stream", 64, 32))
     total = compared.total.iloc[0]
@@ -117,9 +110,7 @@ def test_identical_profiles_are_said_to_be_identical():
     assert not compare_profiles(same, same, basis=Basis("stream", 10, 20)).identical
 
 
-def test_profiles_of_different_types_or_units_are_refused():
-    with pytest.raises(ProfileError, match="different types cannot be compared"):
-        compare_profiles(recorded("heap-before-1"), recorded("cpu-after-1"))
+def test_profiles_of_different_units_or_periods_are_refused():
     types = (ValueType("samples", "count"), ValueType("cpu", "bytes"))
     other = replace(cpu({"a": 1}), value_types=types)
     with pytest.raises(ProfileError, match=r"holds cpu in nanoseconds and .* but .*cpu in bytes"):

@@ -14,6 +14,7 @@ from deadzone_profiles.model import package_of
         ("main.Map[github.com/a/b.T]", "main"),
         ("net/http.(*conn).serve.func1", "net/http"),
         ("std::vector<a::b>::push_back(int)", "std"),
+        ("std::sort<int>", "std"),
         ("core::fmt::write", "core"),
         ("handle (site-packages/app/web.py:12)", "site-packages/app/web.py"),
         ("onRequest (file:///srv/app.mjs:10:3)", "file:///srv/app.mjs"),

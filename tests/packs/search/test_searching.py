@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import deadzone as dz
 from deadzone.errors import PhaseError
-from deadzone_search.space import MOST_CELLS, space_of
+from deadzone_search.space import space_of
 
 FACTORS = {
     "workers": [1, 2, 4, 8],
@@ -28,13 +28,13 @@ def wall_s(cell):
     return 10 / cell["workers"] ** 0.5 * codec[cell["codec"]] * (1.2 if cell["sync"] == "on" else 1)
 
 
-def searched(truth=wall_s, noise=0.02, until="done", factors=None, **how):
-    """The trials of a search and what it says, as far as a stage."""
+def searched(truth=wall_s, noise=0.02, **how):
+    """The trials of a search and what it says at its end."""
     rng, frame = np.random.default_rng(7), None
-    how = {"factors": factors or FACTORS, "response": "wall_s", "baseline": BASELINE} | how
+    how = {"factors": FACTORS, "response": "wall_s", "baseline": BASELINE} | how
     while True:
         said = dz.search(frame, **how)
-        if said.stage in (until, "done"):
+        if said.stage == "done":
             return frame, said
         times = [truth(cell) * np.exp(rng.normal(0, noise)) for cell in said.ask.to_dict("records")]
         asked = said.ask.assign(wall_s=times)
@@ -43,7 +43,21 @@ def searched(truth=wall_s, noise=0.02, until="done", factors=None, **how):
 
 @pytest.fixture(scope="module")
 def whole():
-    return searched()
+    """A search to its confirmation, without the sweeps along its knobs."""
+    return searched(along=0)
+
+
+@pytest.fixture(scope="module")
+def screened(whole):
+    """The trials of its screen."""
+    trials, _ = whole
+    return trials[trials["stage"].eq("screen")]
+
+
+@pytest.fixture(scope="module")
+def equal():
+    """A search whose cells are equal."""
+    return searched(truth=lambda cell: 5.0, noise=0.05, along=0)
 
 
 def test_the_best_cell_is_found_confirmed_and_told_with_what_it_gains(whole):
@@ -51,7 +65,7 @@ def test_the_best_cell_is_found_confirmed_and_told_with_what_it_gains(whole):
     assert wall_s(said.setting) == pytest.approx(10 / 8**0.5 * 0.6)
     assert said.gain_low < wall_s(BASELINE) / wall_s(said.setting) < said.gain_high
     assert said.verdict.startswith("Set ") and "better than the baseline" in said.verdict
-    assert trials["stage"].ne("along").sum() <= 60
+    assert len(trials) <= 60
     assert trials["stage"].value_counts()["confirm"] == 12
     assert said.ask.empty and said.recommendation.probability > 0.9
 
@@ -76,7 +90,8 @@ def test_the_baseline_is_in_every_block_and_the_history_has_its_interval(whole):
 
 def test_the_same_trials_give_the_same_answer_and_a_block_that_was_cut_is_ended(whole):
     trials, said = whole
-    assert dz.search(trials, FACTORS, "wall_s", baseline=BASELINE).verdict == said.verdict
+    again = dz.search(trials, FACTORS, "wall_s", baseline=BASELINE, along=0)
+    assert again.verdict == said.verdict
     for stage in ("screen", "confirm"):
         of_stage = trials[trials["stage"].eq(stage)]
         cut = trials.loc[: of_stage.index[2]]
@@ -85,35 +100,26 @@ def test_the_same_trials_give_the_same_answer_and_a_block_that_was_cut_is_ended(
         assert rest.ask.to_dict("records") == of_stage[3:][[*FACTORS, "stage"]].to_dict("records")
 
 
-def test_each_live_knob_is_swept_through_the_setting_within_a_budget_of_its_own():
-    """More than eight workers do nothing."""
-    trials, said = searched(
-        lambda cell: wall_s({**cell, "workers": min(cell["workers"], 8)}),
-        factors={**FACTORS, "workers": [1, 2, 4, 8, 16, 32]},
-    )
-    along = trials[trials["stage"].eq("along")]
-    assert 0 < len(along) <= 24 and [*said.curves] == ["workers"]
-    others = along.drop(columns=["workers", "stage", "wall_s"])
-    assert (others == pd.Series(said.setting)[others.columns]).all(axis=None)
-    assert said.curves["workers"].joints["level"].tolist() == [8]
-    assert "Along workers, the others as set: " in said.verdict
-    before = trials[trials["stage"].ne("along")]
-    how = {"factors": {**FACTORS, "workers": [1, 2, 4, 8, 16, 32]}, "baseline": BASELINE}
-    assert dz.search(before, response="wall_s", along=0, **how).stage == "done"
-    asked = dz.search(before, response="wall_s", along=1, **how).ask
-    assert asked["stage"].tolist() == ["along"]
-
-
-def test_the_lines_through_the_setting_are_whole_where_the_space_was_too_large(monkeypatch):
+def test_each_live_knob_is_swept_through_the_setting_within_a_budget_of_its_own(monkeypatch):
+    """More than eight workers do nothing. The space is too large: the cells of a search are some
+    of it, and the line is whole."""
     monkeypatch.setattr("deadzone_search.space.MOST_CELLS", 60)
     factors = {**FACTORS, "workers": [1, 2, 4, 8, 16, 32]}
     trials, said = searched(
         lambda cell: wall_s({**cell, "workers": min(cell["workers"], 8)}), factors=factors
     )
-    swept = trials.loc[trials["stage"].eq("along"), "workers"]
-    confirmed = trials.loc[trials["stage"].eq("confirm"), "workers"]
-    assert {*swept} | {*confirmed} >= {1, 2, 4, 8, 16, 32}
+    along, confirmed = (trials[trials["stage"].eq(stage)] for stage in ("along", "confirm"))
+    assert 0 < len(along) <= 24 and [*said.curves] == ["workers"]
+    others = along.drop(columns=["workers", "stage", "wall_s"])
+    assert (others == pd.Series(said.setting)[others.columns]).all(axis=None)
+    assert {*along["workers"], *confirmed["workers"]} == {*factors["workers"]}
     assert said.curves["workers"].joints["level"].tolist() == [8]
+    assert "Along workers, the others as set: " in said.verdict
+    before = trials[trials["stage"].ne("along")]
+    how = {"factors": factors, "baseline": BASELINE}
+    assert dz.search(before, response="wall_s", along=0, **how).stage == "done"
+    asked = dz.search(before, response="wall_s", along=1, **how).ask
+    assert asked["stage"].tolist() == ["along"]
 
 
 def test_a_curve_rests_on_the_confirmation_too():
@@ -125,15 +131,24 @@ def test_a_curve_rests_on_the_confirmation_too():
     assert [*said.curves] == ["a"] and "Along a, the others as set: linear" in said.verdict
 
 
-def test_where_nothing_is_better_the_baseline_stays_or_nothing_is_claimed():
-    _, said = searched(truth=lambda cell: 5.0, noise=0.05)
+def test_where_nothing_is_better_the_baseline_stays_or_nothing_is_claimed(equal):
+    _, said = equal
     assert said.gain_low < 1 or np.isnan(said.gain)
     assert "is not shown" in said.verdict or "It is the baseline" in said.verdict
 
 
-def test_more_is_better_of_a_rate():
-    _, said = searched(truth=lambda cell: 100 / wall_s(cell), response="wall_s", goal="max")
-    assert said.setting["workers"] == 8 and said.gain > 2
+def test_more_is_better_of_a_rate(whole):
+    """What is asked for and found of rates is what it is of the times."""
+    trials, of_times = whole
+    rates = trials.assign(wall_s=1 / trials["wall_s"])
+    how = {"factors": FACTORS, "response": "wall_s", "goal": "max", "baseline": BASELINE}
+    of_rates = dz.search(rates, **how)
+    assert of_rates.setting == of_times.setting
+    assert of_rates.gain == pytest.approx(of_times.gain) and of_rates.gain > 2
+    assert of_rates.trials["best"].iloc[-1] == of_rates.trials["best"].max()
+    block = dz.search(rates[rates["stage"].eq("screen")], **how).ask
+    measured = trials.loc[trials["stage"].eq("search"), [*FACTORS, "stage"]]
+    assert block.to_dict("records") == measured[: len(block)].to_dict("records")
 
 
 @given(
@@ -160,14 +175,15 @@ def test_a_knob_without_effect_stays_at_its_baseline():
     assert set(said.ask.loc[said.ask["table"].eq("plain"), "cache_mb"]) == {16}
 
 
-def test_trials_that_failed_or_are_not_trusted_do_not_count_and_their_cells_are_left_alone():
-    trials, _ = searched(until="search")
-    worst = trials["wall_s"].idxmin()
-    trials["status"] = ["failed" if i == worst else "ok" for i in trials.index]
-    said = dz.search(trials, FACTORS, "wall_s", baseline=BASELINE)
+def test_trials_that_failed_or_are_not_trusted_do_not_count_and_their_cells_are_left_alone(
+    screened,
+):
+    best = screened["wall_s"].idxmin()
+    status = ["failed" if i == best else "ok" for i in screened.index]
+    said = dz.search(screened.assign(status=status), FACTORS, "wall_s", baseline=BASELINE)
     asked = said.ask[[*FACTORS]].to_dict("records")
-    assert trials.loc[worst, [*FACTORS]].to_dict() not in asked
-    assert len(said.trials) == len(trials) - 1
+    assert screened.loc[best, [*FACTORS]].to_dict() not in asked
+    assert len(said.trials) == len(screened) - 1
 
 
 @pytest.mark.parametrize(
@@ -195,13 +211,12 @@ def test_what_leaves_nothing_to_search_is_refused_with_its_key(how, words):
     assert words in str(refused.value)
 
 
-def test_a_baseline_that_fails_and_a_response_that_fails_stop_the_search():
-    trials, _ = searched(until="search")
-    at = (trials[[*BASELINE]] == pd.Series(BASELINE)).all(axis=1)
+def test_a_baseline_that_fails_and_a_response_that_fails_stop_the_search(screened):
+    at = (screened[[*BASELINE]] == pd.Series(BASELINE)).all(axis=1)
     failing = r"The baseline, workers = 1, .*fails or is not trusted in all of its 3"
     for table, said in (
-        (trials.assign(wall_s=trials["wall_s"].where(~at)), failing),
-        (trials.assign(trusted=at), "trials failed or are not trusted"),
+        (screened.assign(wall_s=screened["wall_s"].where(~at)), failing),
+        (screened.assign(trusted=at), "trials failed or are not trusted"),
     ):
         with pytest.raises(PhaseError, match=said):
             dz.search(table, FACTORS, "wall_s", baseline=BASELINE)
@@ -214,10 +229,10 @@ def test_a_table_of_other_cells_is_refused():
         dz.search(pd.DataFrame([{"workers": 1}]), FACTORS, "wall_s")
 
 
-def test_the_finalists_stay_while_they_are_confirmed():
+def test_the_finalists_stay_while_they_are_confirmed(equal):
     """Whatever the confirmation shows, the cells that are left of it are asked for; of equal cells
     hardly anything tells which are the best."""
-    trials, _ = searched(truth=lambda cell: 5.0, noise=0.05)
+    trials, _ = equal
     of_stage = trials[trials["stage"].eq("confirm")]
     cut = trials.loc[: of_stage.index[10]].copy()
     for times in (0.01, 100):
@@ -226,10 +241,11 @@ def test_the_finalists_stay_while_they_are_confirmed():
         assert rest.ask.to_dict("records") == of_stage[11:][[*FACTORS, "stage"]].to_dict("records")
 
 
-def test_of_a_space_too_large_to_list_some_cells_are_chosen_among():
+def test_of_a_space_too_large_to_list_some_cells_are_chosen_among(monkeypatch):
+    monkeypatch.setattr("deadzone_search.space.MOST_CELLS", 100)
     factors = {f"k{i}": [1, 2, 4, 8] for i in range(10)}
     space, baseline = space_of(factors, None, "k0 * k1 <= 8", None, seed=1)
-    assert len(space.cells) == MOST_CELLS and (space.cells.iloc[baseline] == 1).all()
+    assert len(space.cells) == 100 and (space.cells.iloc[baseline] == 1).all()
     assert (space.cells["k0"] * space.cells["k1"] <= 8).all()
 
 

@@ -2,7 +2,6 @@
 does."""
 
 import os
-import shutil
 import subprocess
 import tarfile
 import urllib.request
@@ -150,14 +149,6 @@ def test_without_an_engine_the_reason_and_the_remedy_are_told(
     ):
         pass
     assert "install podman" in str(refusal.value)
-
-
-def test_the_daemon_that_is_not_there_is_told_by_the_real_docker():
-    docker = shutil.which("docker")
-    if not docker or not subprocess.run((docker, "ps"), capture_output=True).returncode:
-        pytest.skip("docker is missing here, or works")
-    with pytest.raises(TargetError, match="docker does not work"):
-        find_engine("docker")
 
 
 def test_programs_of_other_workloads_do_not_run_in_containers(write_study, deadzone):

@@ -24,7 +24,7 @@ def asked(redis, name="hz"):
     return subprocess.run(argv, capture_output=True, text=True, check=True).stdout.split()[-1]
 
 
-def study_of(write_study, redis, levels=(20, 50), replicates=1, **more):
+def study_of(write_study, redis, levels=(20, 50), replicates=1, argv=("sleep", "0.02"), **more):
     cli = [needs("redis-cli"), "-p", "{port}"]
     service = {
         "url": f"tcp://127.0.0.1:{redis.port}",
@@ -34,13 +34,14 @@ def study_of(write_study, redis, levels=(20, 50), replicates=1, **more):
         "ready": {"argv": [*cli, "ping"], "timeout_s": 2},
         **more,
     }
-    client, factors = redis_client("{port}", 20_000), {"hz": list(levels)}
-    return write_study(argv=client, service=service, factors=factors, replicates=replicates)
+    factors = {"hz": list(levels)}
+    return write_study(argv=argv, service=service, factors=factors, replicates=replicates)
 
 
 @pytest.mark.alone("it measures a server at two settings")
 def test_a_setting_is_changed_read_back_and_given_back(redis, write_study, sweep):
-    trials = sweep(study_of(write_study, redis)).trials()
+    client = redis_client("{port}", 20_000)
+    trials = sweep(study_of(write_study, redis, argv=client)).trials()
     assert (trials["status"] == "ok").all()
     assert (trials["cpu_efficiency"] > 0.1).all() and (trials["client_cpu_s"] > 0).all()
     assert asked(redis) == "10"
@@ -82,8 +83,9 @@ def test_a_server_that_does_not_come_back_after_a_hook_is_said(
     # the note stays: the server never comes back
     monkeypatch.setenv(STATE_VARIABLE, str(tmp_path / "state"))
     hook = ["sh", "-c", f"kill -9 {redis.pid} {{hz}} 2>/dev/null; true"]
-    said = deadzone("sweep", study_of(write_study, redis, hook=hook, replicates=3))
-    assert said.code != 0 and "was not ready within 2 s" in said.err
+    ready = {"timeout_s": 0.3}
+    said = deadzone("sweep", study_of(write_study, redis, hook=hook, ready=ready, replicates=3))
+    assert said.code != 0 and "was not ready within 0.3 s" in said.err
     assert "start a new run" in said.err
 
 
@@ -114,7 +116,8 @@ def test_a_postgresql_runs_as_its_user_on_a_fresh_copy_of_its_data(write_study, 
             "ready": {"argv": [f"{programs}/pg_isready", *there]},
             "read_back": {"factor": "shared_buffers", "argv": asked},
         },
-        argv=[pgbench, *as_user, "-n", "-t", 200, "postgres"],
+        argv=[pgbench, *as_user, "-n", "-t", 50, "postgres"],
+        replicates=1,
         workload={"output": "pgbench"},
         factors={"shared_buffers": ["16MB", "32MB"]},
         response={"name": "achieved_rate", "unit": "1/s", "goal": "max"},

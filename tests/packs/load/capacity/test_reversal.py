@@ -1,5 +1,7 @@
 """The reversal of each rate, on the published tables."""
 
+from functools import cache
+
 import numpy as np
 import pandas as pd
 
@@ -8,12 +10,15 @@ from deadzone.store.reference import load_reference
 from deadzone_load.capacity.reversal import reversals
 
 
+@cache
+def models_of(channel):
+    table = load_reference("thread-pools", channel)
+    return dz.fit_phases(table, "pool_size", "latency_max_ms", "min", by="rate")
+
+
 def test_the_published_channels_turn_back_where_their_author_saw_it():
     for channel, start, rates in (("inbound", 32, [373, 513]), ("outbound", 16, [2800, 4200])):
-        models = dz.fit_phases(
-            load_reference("thread-pools", channel), "pool_size", "latency_max_ms", "min", by="rate"
-        )
-        found = {one.rate: one for one in reversals(models)}
+        found = {one.rate: one for one in reversals(models_of(channel))}
         assert [rate for rate, one in found.items() if one.start is not None] == rates
         for rate in rates:
             one = found[rate]
@@ -22,9 +27,8 @@ def test_the_published_channels_turn_back_where_their_author_saw_it():
 
 
 def test_a_curve_that_turns_back_where_all_is_well_does_no_harm():
-    table = load_reference("thread-pools", "outbound")
-    models = dz.fit_phases(table, "pool_size", "latency_max_ms", "min", by="rate")
-    largest = table["latency_max_ms"].max()
+    models = models_of("outbound")
+    largest = load_reference("thread-pools", "outbound")["latency_max_ms"].max()
     assert [one.start for one in reversals(models, harmless=largest)] == [None] * len(models)
     ends = {rate: float(model.levels["fitted"].iloc[-1]) for rate, model in models.items()}
     some = reversals(models, harmless=ends[2800] * 1.01)

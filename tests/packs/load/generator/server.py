@@ -1,9 +1,9 @@
 """An HTTP server that behaves as it is told: `python server.py BEHAVIOUR`; it prints its port.
 
 stall: answers nothing for 1 s in every 5 s. garbage: no HTTP. closes: hangs up on every request.
-error: status 500. silent: never answers. slow: after 0.3 s. dies: ends after 100 answers. chunked:
-answers in chunks. once: closes after each answer. drops: hangs up on every third request of a
-connection. tires: says 408 to a connection that idles for 0.1 s.
+error: status 500. silent: never answers. slow: after 0.3 s. dies: ends after 100 answers. once:
+closes after each answer. drops: hangs up on every third request of a connection. tires: says 408 to
+a connection that idles for 0.1 s.
 """
 
 import asyncio
@@ -16,8 +16,6 @@ ANSWER = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello"
 ANSWERS = {
     "garbage": b"220 mail.example.org ESMTP\r\n",
     "error": b"HTTP/1.1 500 Oh\r\nContent-Length: 0\r\n\r\n",
-    "chunked": b"HTTP/1.1 200 OK\r\nTransfer-Encoding: "
-    b"chunked\r\n\r\n3\r\nhel\r\n2\r\nlo\r\n0\r\n\r\n",
     "once": b"HTTP/1.0 200 OK\r\n\r\nhello",
 }
 LAST = 100

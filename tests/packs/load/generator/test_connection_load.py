@@ -2,7 +2,6 @@
 
 import socket
 
-from programs import PROGRAMS
 from servers import refusing_port
 
 
@@ -32,20 +31,11 @@ def test_a_spike_at_a_server_that_hangs_up_fails_by_its_share(http_server, gener
     assert told.responses["server_died"] == 0
 
 
-def test_a_ramp_ends_where_the_server_takes_no_more(starts, generate, tmp_path):
-    launcher = tmp_path / "few.py"
-    launcher.write_text(
-        "import resource, runpy, sys\n"
-        "resource.setrlimit(resource.RLIMIT_NOFILE, (60, 60))\n"
-        "sys.argv = ['server', '--port', '0', '--inbound-pool', '1', '--outbound-pool', '1']\n"
-        f"sys.path.insert(0, '{PROGRAMS}')\n"
-        "runpy.run_module('websocket_server', run_name='__main__')\n"
-    )
-    url = f"ws://127.0.0.1:{starts(launcher)}/"
-    told = generate(
-        url, protocol="stomp", mode="ramp", subscribe=("/topic/a", "/topic/b"), connection_rate=200,
-        connections=2_000, timeout_s=0.6,
-    )  # fmt: skip
+def test_a_ramp_ends_where_the_server_takes_no_more(websocket_server, generate):
+    few = "import resource; resource.setrlimit(resource.RLIMIT_NOFILE, (60, 60))"
+    ramp = {"mode": "ramp", "connection_rate": 200, "connections": 2_000, "timeout_s": 0.6}
+    heard = ("/topic/a", "/topic/b")
+    told = generate(websocket_server(change=few), protocol="stomp", subscribe=heard, **ramp)
     assert told.failure is None
     assert 30 < told.responses["connections_held"] < 60
     assert told.responses["connect_errors"] >= 20

@@ -1,21 +1,7 @@
 """Messages over WebSocket and STOMP to the bundled server: replies, broadcasts, and users that lose
 their connection."""
 
-import os
-import re
-import signal
-import threading
-import time
-from pathlib import Path
-
 import pytest
-from programs import PROGRAMS
-from waiting import wait_for
-
-from deadzone.run.targets.processes import listening_on
-
-STATES = re.compile(r"(?m)^ *\d+: [0-9A-F]{8}(:[0-9A-F]{4}) [0-9A-F:]+ (\d\d) ")
-"""Local port and state (01 is connected) of a line of /proc/net/tcp."""
 
 HEARD = ("/topic/room.{room}", "/user/queue/reply")
 STOMP = {"protocol": "stomp", "subscribe": HEARD, "send_to": "/app/room.{room}"}
@@ -107,26 +93,23 @@ def test_a_server_of_another_protocol_is_said(http_server, generate):
     assert "does not speak stomp" in told.failure
 
 
+DIES = """
+import itertools, os
+from websocket_pools import Pool
+tasks, submit = itertools.count(), Pool.submit
+Pool.submit = lambda pool, task: os._exit(9) if next(tasks) == 150 else submit(pool, task)
+"""
+"""The server ends at its 150th task: each message is one, and five to send its copies."""
+
+
 @pytest.mark.alone("it measures when messages are sent and answered")
-def test_a_server_killed_while_its_users_send_leaves_what_was_measured(starts, generate):
-    def short_lived() -> str:
-        port = starts(PROGRAMS / "websocket_server.py", "--port", 0)
-        threading.Thread(target=kill_listener, args=(port, 1.0), daemon=True).start()
-        return f"ws://127.0.0.1:{port}/"
-
+def test_a_server_that_dies_while_its_users_send_leaves_what_was_measured(
+    websocket_server, generate
+):
     told = generate(
-        short_lived, protocol="websocket", rate=50, duration_s=2, connections=5, drain_s=1
-    )
+        lambda: websocket_server(change=DIES), protocol="websocket", rate=50, duration_s=1,
+        connections=5, drain_s=1,
+    )  # fmt: skip
     assert told.failure.startswith("the server closed all 5 connections")
-    assert 0 < told.responses["requests"] < 100
-    assert told.responses["errors_closed"] + told.responses["requests"] == pytest.approx(100, abs=1)
-
-
-def kill_listener(port: int, after_s: float) -> None:
-    """Kill the server some time after its first client has connected."""
-    connected = f":{port:04X} 01 "
-    listed = Path("/proc/net/tcp")
-    wait_for(lambda: connected in STATES.sub(r"\1 \2 ", listed.read_text()), "nobody connects")
-    time.sleep(after_s)
-    for pid in listening_on(port):
-        os.kill(pid, signal.SIGKILL)
+    assert 0 < told.responses["requests"] < 50
+    assert told.responses["errors_closed"] + told.responses["requests"] == pytest.approx(50, abs=1)

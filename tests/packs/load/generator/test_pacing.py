@@ -7,7 +7,6 @@ import pytest
 
 from deadzone_load.generator.loop import Loop
 from deadzone_load.generator.pacing import RequestPacer, moments
-from deadzone_load.generator.plan import LoadPlan
 from deadzone_load.generator.recording import Recorder, Timed, columns, saturation
 
 
@@ -62,9 +61,3 @@ def test_an_overloaded_server_achieves_less_than_what_was_offered():
 def test_a_generator_that_was_late_or_had_no_core_left_says_so(lag, cpu, words):
     assert words in saturation({"lag_p99_ms": lag, "client_cpu": cpu})
     assert saturation({"lag_p99_ms": 4.9, "client_cpu": 0.9}) is None
-
-
-def test_a_plan_comes_back_from_its_file(tmp_path):
-    plan = LoadPlan("http://localhost/", subscribe=["/a"], on_open=[], headers={"A": "b"})
-    plan.write(tmp_path / "plan.json")
-    assert LoadPlan.read(tmp_path / "plan.json") == plan

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from servers import redis_client, redis_server
 
+from deadzone.errors import TargetError
 from deadzone.run.targets.limits.cgroup_v1 import CgroupV1, v1_homes
 from deadzone.run.targets.limits.cgroup_v2 import own_v2_group
 
@@ -24,21 +25,25 @@ def group_of(pid):
     return v1_homes(pid).get("cpu") or own_v2_group(pid)
 
 
-def study_of(write_study, redis, levels=(0.2, "none"), replicates=2, **more):
+def study_of(write_study, redis, levels=(0.2, "none"), replicates=2, argv=("sleep", "0.05")):
     return write_study(
-        argv=redis_client(redis.port, 150_000, "-P", 4),
+        argv=argv,
         factors={"redis_cpu_limit": list(levels)},
         replicates=replicates,
         belongs=[{"port": redis.port, "name": "redis"}],
-        **more,
     )
+
+
+def client_of(redis):
+    return redis_client(redis.port, 150_000, "-P", 4)
 
 
 @pytest.mark.night
 @pytest.mark.alone("it measures a server under limits")
 def test_how_many_cores_a_running_server_wants_is_a_study(as_root, redis, write_study, sweep):
     home = group_of(redis.pid)
-    trials = sweep(study_of(write_study, redis)).trials().set_index("redis_cpu_limit")
+    study = study_of(write_study, redis, argv=client_of(redis))
+    trials = sweep(study).trials().set_index("redis_cpu_limit")
     assert (trials.loc["0.2", "redis_cores"] < 0.3).all()
     assert trials.loc["0.2", "redis_nr_throttled"].sum() > 0
     assert trials.loc["none", "redis_nr_throttled"].sum() == 0
@@ -66,7 +71,8 @@ def test_limits_of_a_group_of_its_own_are_changed_there_and_given_back(
             group.set_cpu_limit(0.5)
             group.set_memory_limit(256 * 2**20)
             before = [path.read_text() for path in group.limit_files()]
-            trials = sweep(study_of(write_study, redis, levels=(0.2, 1))).trials()
+            study = study_of(write_study, redis, levels=(0.2, 1), replicates=1)
+            trials = sweep(study).trials()
             assert set(trials["redis_cpu_limit"]) == {0.2, 1}
             assert [path.read_text() for path in group.limit_files()] == before
             assert group_of(redis.pid) == group.folders()["cpu"]
@@ -97,7 +103,8 @@ def test_a_server_killed_in_the_middle_leaves_no_limit_behind(
 ):
     with redis_server(tmp_path) as redis:
         home = group_of(redis.pid)
-        running = start("sweep", study_of(write_study, redis, replicates=200))
+        study = study_of(write_study, redis, replicates=200, argv=client_of(redis))
+        running = start("sweep", study)
         running.wait_for(lambda: running.trials() >= 2, "two trials")
         redis.kill()
         code, _, err = running.end()
@@ -111,8 +118,6 @@ def test_whose_limits_are_not_ours_is_said_with_the_right_that_is_missing(
     if os.geteuid() == 0:
 
         def refuse(self, name):
-            from deadzone.errors import TargetError
-
             raise TargetError("/sys/fs/cgroup/cpu: Permission denied")
 
         monkeypatch.setattr("deadzone.run.targets.limits.cgroup_v1.CgroupV1.adopt", refuse)
