@@ -1,5 +1,3 @@
-"""Is this trial to be trusted? Each reason by itself, with its figure and threshold."""
-
 import dataclasses
 import math
 import random

@@ -1,5 +1,3 @@
-"""What of a table is no column and no trial, and what is no head line."""
-
 import json
 
 import numpy as np
@@ -49,9 +47,12 @@ def test_rows_that_sum_up_others_are_left_out_by_name(tmp_path, last, words):
 
 
 @pytest.mark.parametrize(
-    "text", [LEVELS + "max,500\n", LEVELS + "auto,500\n", "test,rps\nsum,1\nsort,2\n1,3\n"]
-)
-def test_a_word_that_is_a_level_stays(tmp_path, text):
+    "text",
+    [LEVELS + "max,500\n", LEVELS + "auto,500\n", "test,rps\nsum,1\nsort,2\n1,3\n",
+     "filter,rps\nblur_mean,8\nblur_cv,4\nblur_mean,7\n",
+     "name,rps\nBM/1_mean,8\nBM/1_stddev,0.2\nalgo_cv,5\nalgo_mean,6\n"],
+)  # fmt: skip
+def test_a_word_that_is_a_level_or_a_variant_that_is_named_as_a_statistic_stays(tmp_path, text):
     table = table_of(tmp_path, text)
     assert len(table) == text.count("\n") - 1 and not said_of(table, "rps")
 
@@ -118,16 +119,6 @@ def test_a_null_of_a_record_is_no_merged_cell(tmp_path, deadzone):
 
 
 @pytest.mark.parametrize(
-    "text",
-    ["filter,ms\nblur_mean,8\nblur_cv,4\nblur_mean,7\n",
-     "name,ms\nBM/1_mean,8\nBM/1_stddev,0.2\nalgo_cv,5\nalgo_mean,6\n"],
-)  # fmt: skip
-def test_a_variant_that_is_named_as_a_statistic_stays(tmp_path, text):
-    table = table_of(tmp_path, text)
-    assert len(table) == text.count("\n") - 1 and not said_of(table, "ms")
-
-
-@pytest.mark.parametrize(
     ("levels", "left"),
     [("1 2 4 Durchschnitt", 3), ("1 2 4 平均", 3), ("1 2 4 Overall", 3),
      ("a_mean a_median a_stddev b_mean", 3),
@@ -154,25 +145,21 @@ def test_a_first_line_that_is_no_head_line_is_refused_with_a_way_out(tmp_path, t
 
 
 @pytest.mark.parametrize("title", ["March,host a", "March,7"])
-def test_a_title_with_as_many_cells_is_told_by_the_head_line_below_it(tmp_path, deadzone, title):
-    path = tmp_path / "t.csv"
-    path.write_text(f"{title}\nthreads,secs\n1,2\n2,1.1\n4,0.6\n")
-    said = deadzone("fit", path, "--knob", "threads", "--response", "secs")
-    assert said.code != 0 and f"`tail -n +2 {path} > table.csv`" in said.err
-    path.write_text(f"# host a\n\n{title}\n\nthreads,secs\n1,2\n2,1.1\n4,0.6\n")
-    said = deadzone("fit", path, "--knob", "threads", "--response", "secs")
-    assert said.code != 0 and f"`tail -n +5 {path} > table.csv`" in said.err
+def test_a_title_with_as_many_cells_is_told_by_the_head_line_below_it(tmp_path, fit_of, title):
+    rows = "threads,secs\n1,2\n2,1.1\n4,0.6\n"
+    for text, first in ((f"{title}\n{rows}", 2), (f"# host a\n\n{title}\n\n{rows}", 5)):
+        said = fit_of(text, "threads", "secs")
+        assert said.code and f"`tail -n +{first} {tmp_path / 't.csv'} > table.csv`" in said.err
 
 
-def test_levels_as_columns_are_told_how_to_become_rows(tmp_path, deadzone):
-    path = tmp_path / "t.csv"
-    path.write_text("1,2,4,8\n10.0,5.1,2.7,2.0\n10.2,5.2,2.6,2.1\n")
-    said = deadzone("fit", path, "--knob", "threads", "--response", "secs")
-    assert "`--wide '1,2,4,8' --name KNOB --knob KNOB --response NAME`" in said.err
-    wide = ("--wide", "1,2,4,8", "--name", "threads")
-    assert deadzone("fit", path, *wide, "--knob", "threads", "--response", "secs").code == 0
-    path.write_text("tool,RPS n=3,Mean n=3,RPS n=8,Mean n=8,RPS n=12,Mean n=12\na,9,3,17,2,20,1\n")
-    said = deadzone("fit", path, "--knob", "n", "--response", "RPS")
-    assert "`--wide 'RPS n=3,RPS n=8,RPS n=12' --name KNOB --knob KNOB --response" in said.err
-    wide = ("--wide", "RPS n=3,RPS n=8,RPS n=12", "--name", "n")
-    assert deadzone("fit", path, *wide, "--knob", "n", "--response", "RPS").code == 0
+@pytest.mark.parametrize(
+    ("text", "columns", "response"),
+    [("1,2,4,8\n10.0,5.1,2.7,2.0\n10.2,5.2,2.6,2.1\n", "1,2,4,8", "secs"),
+     ("tool,RPS n=3,Mean n=3,RPS n=8,Mean n=8,RPS n=12,Mean n=12\na,9,3,17,2,20,1\n",
+      "RPS n=3,RPS n=8,RPS n=12", "RPS")],
+    ids=["levels alone", "levels behind a name"],
+)  # fmt: skip
+def test_levels_as_columns_are_told_how_to_become_rows(fit_of, text, columns, response):
+    said = fit_of(text, "n", response).err
+    assert f"`--wide '{columns}' --name KNOB --knob KNOB --response" in said
+    assert fit_of(text, "n", response, "--wide", columns, "--name", "n").code == 0

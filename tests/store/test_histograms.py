@@ -1,5 +1,3 @@
-"""Latencies kept whole: what comes back from a histogram, from several, and over time."""
-
 import numpy as np
 import pytest
 

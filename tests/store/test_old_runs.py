@@ -1,6 +1,3 @@
-"""Runs that 0.1.0 made are loaded, fitted and published: one of this machine, an adaptive one, one
-of pods."""
-
 import shutil
 from pathlib import Path
 
@@ -8,6 +5,7 @@ import pytest
 
 import deadzone as dz
 from deadzone.errors import PhaseError
+from deadzone.report.sweep.report import HEADINGS
 
 RUNS = Path(__file__).resolve().parents[1] / "data" / "runs-0.1.0"
 
@@ -28,12 +26,8 @@ def runs(home):
     )
 
 
-@pytest.mark.parametrize(
-    "name",
-    ["workers-adaptive",
-     *(pytest.param(one, marks=pytest.mark.night) for one in ("workers-local", "pod-job"))],
-)  # fmt: skip
-def test_a_run_of_0_1_0_is_loaded_fitted_and_published(name, runs, home):
+@pytest.mark.parametrize("name", PHASES)
+def test_a_run_of_0_1_0_is_loaded_fitted_and_reported(name, runs):
     run = dz.load_run(f"{name}/latest")
     assert run.provenance["packages"]["deadzone"] == "0.1.0"
     assert set(run.study.factors) <= set(run.trials.columns)
@@ -42,6 +36,16 @@ def test_a_run_of_0_1_0_is_loaded_fitted_and_published(name, runs, home):
     model = dz.fit_phases(run.trials, run.study.knob_name, run.study.response.name)
     fitted = model.phases[["start", "stop", "label"]].itertuples(index=False, name=None)
     assert list(fitted) == PHASES[name] and model.recommend(anyway=True).setting is not None
+    report = run.report()
+    assert report.face() and report.provenance()
+    sections = [report.section(part) for part in HEADINGS]
+    assert any(sections)
+
+
+@pytest.mark.night
+@pytest.mark.parametrize("name", PHASES)
+def test_a_run_of_0_1_0_is_published(name, runs):
+    run = dz.load_run(f"{name}/latest")
     published = dz.publish(run)
     assert published.pdf.read_bytes().startswith(b"%PDF")
     assert (run.study.title or run.study.study) in published.page.read_text()

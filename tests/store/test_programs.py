@@ -1,5 +1,3 @@
-"""Asking programs: what they print, and what stands in its place where they do not answer."""
-
 import sys
 
 import pytest

@@ -1,6 +1,3 @@
-"""Whatever stands in a journal is a trial that every table can be made of, or is refused with its
-line and key."""
-
 import copy
 import json
 

@@ -1,5 +1,3 @@
-"""A run on disk: made once, found again, written by one process at a time, whole or not at all."""
-
 import json
 import os
 import re

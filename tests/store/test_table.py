@@ -1,5 +1,3 @@
-"""The tidy table: the columns that the codebook names, one row an attempt."""
-
 import pandas as pd
 import pytest
 

@@ -1,5 +1,3 @@
-"""Reading tables of measurements in the forms that people have, and writing them."""
-
 import gzip
 import io
 import json
@@ -19,20 +17,13 @@ from deadzone.study.response_cells import said_of, unit_in
 from deadzone.verbs.tables import read_table as verb
 from store.imports.samples import imported, sample
 
-TABLE = pd.DataFrame({"cores": [1, 2], "wall_s": [2.0, 1.0]})
-
-
-def test_csv_and_parquet_give_the_same_table(tmp_path):
-    TABLE.to_csv(tmp_path / "t.csv", index=False)
-    TABLE.to_parquet(tmp_path / "t.parquet", index=False)
-    pd.testing.assert_frame_equal(read_table(tmp_path / "t.csv"), TABLE)
-    pd.testing.assert_frame_equal(read_table(tmp_path / "t.parquet"), TABLE)
+FORMS = pd.DataFrame({"n": [512, 1024, 1536], "ms": [138.5, 898.25, 1945.0]})
 
 
 def test_the_first_sheet_of_an_excel_file_is_a_table(tmp_path):
     pytest.importorskip("openpyxl")
-    TABLE.to_excel(tmp_path / "t.xlsx", index=False)
-    pd.testing.assert_frame_equal(read_table(tmp_path / "t.xlsx"), TABLE, check_dtype=False)
+    FORMS.to_excel(tmp_path / "t.xlsx", index=False)
+    pd.testing.assert_frame_equal(read_table(tmp_path / "t.xlsx"), FORMS, check_dtype=False)
 
 
 def test_a_number_that_no_float_holds_is_a_word(tmp_path):
@@ -60,33 +51,37 @@ def test_a_level_that_reads_as_no_number_is_a_word(level, tmp_path, deadzone):
     assert level in [one["setting"] for one in json.loads(said.out)["settings"]]
 
 
+@pytest.fixture
+def mended(tmp_path):
+    """Of a text that is refused: the commands that are told to mend it, and the table that the last
+    one gives."""
+
+    def mended(text):
+        path, taken = tmp_path / "t.md", tmp_path / "table.csv"
+        path.write_text(text)
+        with pytest.raises(TableError) as refused:
+            read_table(path)
+        told = re.findall(r"`(.*?) > table.csv`", str(refused.value))
+        taken.write_bytes(subprocess.check_output(shlex.split(told[-1])))
+        return [one.removesuffix(f" {path}") for one in told], read_table(taken)
+
+    return mended
+
+
 RASPBERRY = "| n | ms |\n| -- | -- |\n| 1 | 53 |\n| 2 | 32 |\n"
 
 
-def test_of_several_drawn_tables_one_is_taken_as_it_is_told(tmp_path):
+def test_of_several_drawn_tables_one_is_taken_as_it_is_told(mended):
     """Two machines under two headings: rows of both would be a mixture."""
-    path = tmp_path / "t.md"
-    path.write_text(f"# One\n\nof a b | c\n\n{RASPBERRY}\n# Other\n{RASPBERRY.replace('53', '23')}")
-    with pytest.raises(TableError) as refused:
-        read_table(path)
-    first, second = re.findall(r"`(.*?) > table.csv`", str(refused.value))
-    assert (first, second) == (f"sed -n 5,8p {path}", f"sed -n 11,14p {path}")
-    taken = tmp_path / "table.csv"
-    taken.write_bytes(subprocess.run(shlex.split(second), capture_output=True, check=True).stdout)
-    assert read_table(taken)["ms"].tolist() == [23, 32]
+    other = RASPBERRY.replace("53", "23")
+    told, table = mended(f"# One\n\nof a b | c\n\n{RASPBERRY}\n# Other\n{other}")
+    assert told == ["sed -n 5,8p", "sed -n 11,14p"]
+    assert table["ms"].tolist() == [23, 32]
 
 
-def test_rows_without_the_first_bar_of_their_head_line_are_not_read_shifted(tmp_path):
-    path = tmp_path / "t.md"
-    path.write_text(
-        "# SSD\n\n| test | size | MB |\n|---|---|---|---|---|\nread | 4 | 9\nwrite | 8 | 7\n"
-    )
-    with pytest.raises(TableError) as refused:
-        read_table(path)
-    mend = re.search(r"`(.*?) > table.csv`", str(refused.value))
-    taken = tmp_path / "table.csv"
-    taken.write_bytes(subprocess.run(shlex.split(mend[1]), capture_output=True, check=True).stdout)
-    table = read_table(taken)
+def test_rows_without_the_first_bar_of_their_head_line_are_not_read_shifted(mended):
+    rows = "|---|---|---|---|---|\nread | 4 | 9\nwrite | 8 | 7\n"
+    _, table = mended(f"# SSD\n\n| test | size | MB |\n{rows}")
     assert (table["size"].tolist(), table["MB"].tolist()) == ([4, 8], [9, 7])
 
 
@@ -179,6 +174,7 @@ def test_a_result_that_is_no_table_is_told_how_it_becomes_one(tmp_path, name, co
      ("t.csv", b"cores,wall_s\n", "the table has no rows"),
      ("t.csv", b'a,b\n"1,2\n', "cannot be read as csv"),
      ("t.csv", b"a,b\n1,2\n3,4,5,6\n", "cannot be read as csv"),
+     ("t.csv", b"a,b\n1,2,3\n4,5,6\n", "its rows have more cells than its first line"),
      ("t.csv", b"caf\xe9,b\n1,2\n", "cannot be read as csv"),
      ("t.parquet", b"PAR1 but no more", "cannot be read as parquet"),
      ("t.parquet", b"", "cannot be read as parquet"),
@@ -188,7 +184,7 @@ def test_a_result_that_is_no_table_is_told_how_it_becomes_one(tmp_path, name, co
      ("folder.csv", None, "there is no such table")],
 )  # fmt: skip
 def test_what_is_no_table_is_refused(tmp_path, name, content, words):
-    TABLE.to_csv(tmp_path / "trials.csv", index=False)
+    FORMS.to_csv(tmp_path / "trials.csv", index=False)
     (tmp_path / "folder.csv").mkdir()
     if content is not None:
         (tmp_path / name).write_bytes(content)
@@ -196,9 +192,6 @@ def test_what_is_no_table_is_refused(tmp_path, name, content, words):
         read_table(tmp_path / name)
     assert words in str(refused.value) and "a result of" not in str(refused.value)
     assert "\n" not in str(refused.value)
-
-
-FORMS = pd.DataFrame({"n": [512, 1024, 1536], "ms": [138.5, 898.25, 1945.0]})
 
 
 @pytest.mark.parametrize(
@@ -217,6 +210,7 @@ FORMS = pd.DataFrame({"n": [512, 1024, 1536], "ms": [138.5, 898.25, 1945.0]})
      ("t.txt", "Two sockets, turbo off\n\n| n | ms |\n|---|---|\n| 512 | 138.5 |\n"
       "| 1024 | 898.25 |\n| 1536 | 1945 |\n\nbuild: 8c933b7 (1546)\n"),
      ("t.csv", "# two sockets\n# turbo off\nn,ms\n512,138.5\n1024,898.25\n1536,1945\n"),
+     ("t.csv", "# turbo off\n#n,ms\n512,138.5\n1024,898.25\n1536,1945\n"),
      ("t.csv", "n     ms\n----  ------\n512   138.5\n1024  898.25\n1536  1945\n"),
      ("t.md",
       "+------+--------+\n| n    | ms     |\n+------+--------+\n|  512 |  138.5 |\n"
@@ -229,41 +223,28 @@ def test_each_form_gives_the_same_table(tmp_path, name, text, encoding):
     pd.testing.assert_frame_equal(read_table(path), FORMS, check_dtype=False)
 
 
-def test_a_header_may_begin_with_the_mark_of_a_remark(tmp_path):
-    path = tmp_path / "t.csv"
-    path.write_text("# turbo off\n#n,ms\n512,138.5\n")
-    assert list(read_table(path)) == ["n", "ms"] and len(read_table(path)) == 1
-
-
 def test_other_kinds_of_files_give_it_too(tmp_path):
     text = FORMS.to_csv(index=False)
     (tmp_path / "t.csv.gz").write_bytes(gzip.compress(text.encode()))
     FORMS.to_json(tmp_path / "t.json", orient="records")
     FORMS.to_json(tmp_path / "t.jsonl", orient="records", lines=True)
     FORMS.to_feather(tmp_path / "t.feather")
+    FORMS.to_parquet(tmp_path / "t.parquet")
     for path in tmp_path.iterdir():
         pd.testing.assert_frame_equal(verb(path), FORMS, check_dtype=False)
 
 
-def test_standard_input_is_a_table_in_the_form_that_it_begins_with(tmp_path, monkeypatch):
-    FORMS.to_parquet(tmp_path / "t.parquet")
+def test_standard_input_is_a_table_in_the_form_that_it_begins_with(monkeypatch):
     for content in (
         FORMS.to_csv(index=False, sep="\t").encode(),
         json.dumps(FORMS.to_dict("records")).encode(),
-        (tmp_path / "t.parquet").read_bytes(),
+        FORMS.to_parquet(),
     ):
         monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(content)))
         pd.testing.assert_frame_equal(verb("-"), FORMS, check_dtype=False)
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"n,ms\n")))
     with pytest.raises(TableError, match=r"^standard input: the table has no rows"):
         verb("-")
-
-
-def test_rows_that_are_longer_than_the_first_line_are_refused(tmp_path):
-    path = tmp_path / "t.csv"
-    path.write_text("n,ms\n512,138.5,7\n1024,898.25,8\n")
-    with pytest.raises(TableError, match="its rows have more cells than its first line"):
-        read_table(path)
 
 
 @pytest.mark.parametrize("name", ["table.csv", "table.parquet"])

@@ -1,5 +1,3 @@
-"""A file is there whole, or as it was before."""
-
 import pytest
 
 from deadzone.contents import DRAFT_SUFFIX, written_whole

@@ -1,5 +1,3 @@
-"""Tables with a column a run or a level, as one row a trial."""
-
 import json
 
 import numpy as np

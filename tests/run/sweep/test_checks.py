@@ -1,5 +1,3 @@
-"""What is wrong with a study besides its file is told before anything is made."""
-
 import pytest
 
 from deadzone.errors import StudyError

@@ -1,6 +1,3 @@
-"""Disks that are full or may not be written: a paragraph that says so, nothing lost, nothing
-left."""
-
 import os
 import subprocess
 
@@ -44,17 +41,15 @@ def test_a_disk_that_fills_up_stops_the_sweep_and_it_goes_on_once_there_is_room(
     assert run.records()[: len(kept)] == kept
 
 
-def test_a_disk_without_any_room_is_told_before_anything_is_measured(study, home, mount, deadzone):
-    runs = mount(home / "data" / "runs", *TMPFS, "size=4k")
-    (runs / "ballast").write_bytes(b"x" * 4096)
-    said = deadzone("sweep", study, code=3)
-    assert "No space left on device" in one_paragraph(said.err)
-    assert list_runs(runs) == []
-
-
-def test_a_read_only_folder_is_told(study, home, mount, deadzone, traces):
-    runs = mount(home / "data" / "runs", *TMPFS, "size=1m,ro")
-    said = deadzone("sweep", study, code=3)
-    assert "cannot make the run's folder: Read-only file system" in one_paragraph(said.err)
-    assert list(runs.iterdir()) == []
-    assert traces(os.getpid()) == []
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [("size=4k", "No space left on device"), ("size=1m,ro", "folder: Read-only file system")],
+)
+def test_a_disk_that_takes_nothing_is_told_before_anything_is_measured(
+    options, said, study, home, mount, deadzone, traces
+):
+    runs = mount(home / "data" / "runs", *TMPFS, options)
+    if not options.endswith("ro"):
+        (runs / "ballast").write_bytes(b"x" * 4096)
+    assert said in one_paragraph(deadzone("sweep", study, code=3).err)
+    assert list_runs(runs) == [] and traces(os.getpid()) == []

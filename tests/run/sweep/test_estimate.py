@@ -1,5 +1,3 @@
-"""How long it will take, in figures and in words."""
-
 import pytest
 
 from deadzone.language.formats import duration

@@ -1,6 +1,3 @@
-"""Levels that cannot work, and programs that fail with time: what a sweep tries again, and when it
-stops."""
-
 import pytest
 from disturbance import NO_DOUBTS
 from notes import Notes
@@ -8,12 +5,6 @@ from notes import Notes
 from deadzone.errors import SweepError
 from deadzone.run.sweep.opening import open_run
 from deadzone.run.sweep.running import run_sweep
-
-NEEDS_100 = 'test {mb} -ge 100 || (echo "out of memory" >&2; exit 1)'
-"""A program that cannot work with less than 100 MB."""
-
-FAILS_LATE = 'echo >> "$1"; test $(wc -l < "$1") -le 20 # {n}'
-"""A program that uses something up: it ends well 20 times."""
 
 
 @pytest.fixture
@@ -39,32 +30,28 @@ def counted(run):
     return run.trials()["mb"].value_counts().to_dict()
 
 
-def test_a_level_that_failed_twice_of_two_is_not_tried_again_and_the_others_go_on(sweep_of):
-    run, notes, problem = sweep_of(NEEDS_100, "mb", [32, 64, 128, 256, 512], replicates=4)
-    assert problem == ""
-    assert counted(run) == {32: 2, 64: 2, 128: 4, 256: 4, 512: 4}
-    said = "failed 2 times of 2: exit code 1; it printed 'out of memory'. It is not tried again"
-    assert sorted(note[:5] for note in notes if said in note) == ["mb=32", "mb=64"]
-    assert notes[-1].startswith("16 of 20 trials measured, recorded in ")
-
-
 def test_a_sweep_of_which_no_level_ends_well_stops_after_all_of_them_once(sweep_of):
-    run, _, problem = sweep_of(NEEDS_100, "mb", [8, 16, 32, 64], replicates=4)
+    needs_100 = 'test {mb} -ge 100 || (echo "out of memory" >&2; exit 1)'
+    run, _, problem = sweep_of(needs_100, "mb", [8, 16, 32, 64], replicates=4)
     assert "The last 4 trials failed, the last one with: exit code 1." in problem
     assert "The program printed: out of memory" in problem
     assert "with time" not in problem
     assert counted(run) == {8: 1, 16: 1, 32: 1, 64: 1}
 
 
-def test_levels_that_fail_are_named_and_the_others_are_answered(sweep_of, deadzone):
+def test_levels_that_failed_twice_of_two_are_not_tried_again_and_the_others_are_answered(
+    sweep_of, deadzone
+):
     """Most levels fail, and the sweep goes on; a trace is told by its error."""
     trace = "echo java.lang.OutOfMemoryError: heap; echo '   at Main(1)'; exit 1"
     script = f"test {{mb}} -ge 100 || {{{{ {trace}; }}}}; sleep 0.$((900 / {{mb}}))"
     run, notes, problem = sweep_of(script, "mb", [8, 32, 64, 128, 256], replicates=3)
     assert problem == ""
-    given_up = [note for note in notes if "2 times of 2" in note]
+    assert counted(run) == {8: 2, 32: 2, 64: 2, 128: 3, 256: 3}
+    given_up = [note for note in notes if "failed 2 times of 2: exit code 1; " in note]
     assert [note[:5] for note in sorted(given_up)] == ["mb=32", "mb=64", "mb=8 "]
-    assert all("OutOfMemoryError: heap'" in note for note in given_up)
+    assert all("OutOfMemoryError: heap'. It is not tried again" in note for note in given_up)
+    assert notes[-1].startswith("12 of 15 trials measured, recorded in ")
     said = deadzone("recommend", run.run_id, "--anyway", code=0)
     assert "mb" in said.out, said.err
 
@@ -88,8 +75,9 @@ def test_a_level_that_failed_is_tried_again_when_the_run_is_resumed(sweep_of, tm
 
 
 def test_a_program_that_ends_well_and_then_no_more_fails_with_time(sweep_of, tmp_path):
+    used_up = 'echo >> "$1"; test $(wc -l < "$1") -le 20 # {n}'
     run, _, problem = sweep_of(
-        FAILS_LATE, "n", [1, 2, 4], str(tmp_path / "used"), replicates=30, rehearsal=False
+        used_up, "n", [1, 2, 4], str(tmp_path / "used"), replicates=30, rehearsal=False
     )
     assert "20 trials ended well and none after them: " in problem
     assert "it fails with time, not with n." in problem

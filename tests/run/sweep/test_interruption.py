@@ -1,5 +1,4 @@
-"""A sweep that is interrupted loses nothing, leaves nothing, and goes on where it was;
-tests/torture draws the instants."""
+"""The instants are drawn in tests/torture."""
 
 import os
 import signal
@@ -7,22 +6,26 @@ import signal
 import pytest
 
 from deadzone.run.sweep.opening import open_run, planned_file
-from deadzone.store.run import RunFolder, list_runs
+from deadzone.store.run import list_runs
 
 
 @pytest.fixture
 def study(write_study):
-    """Forty trials of some 20 ms."""
+    """Twenty-four trials of some 20 ms."""
     return write_study(
         argv=["sh", "-c", "sleep 0.01; echo {threads}"],
         workload={"responses": {"n": {"regex": r"\d+"}}},
         factors={"threads": [1, 2, 4, 8]},
-        design={"replicates": 9, "warmup": 1, "seed": 3},
+        design={"replicates": 5, "warmup": 1, "seed": 3},
     )
 
 
 @pytest.mark.parametrize(
-    "number", [signal.SIGINT, signal.SIGTERM, pytest.param(signal.SIGHUP, marks=pytest.mark.night)]
+    "number",
+    [
+        signal.SIGTERM,
+        *(pytest.param(n, marks=pytest.mark.night) for n in (signal.SIGINT, signal.SIGHUP)),
+    ],
 )
 def test_an_interrupt_ends_the_sweep_in_order(number, study, start, traces, home, sweep):
     started = start("sweep", study)
@@ -54,6 +57,7 @@ def assert_whole(run, study):
     """The run has every trial of the plan once, in the order of the plan."""
     planned = [(one.trial, dict(one.treatment.levels)) for one in planned_file(study).trials]
     assert [(record["trial"], record["levels"]) for record in run.records()] == planned
+    assert run.finished() == {trial for trial, _ in planned}
     assert run.trials()["n"].notna().all()
     assert len(set(run.telemetry()["trial"])) == len(planned)
     assert not run.telemetry().duplicated(["trial", "attempt", "t_s", "metric"]).any()
@@ -67,25 +71,22 @@ def test_a_torn_last_line_is_measured_again(study, sweep):
     assert journal.read_bytes().startswith(whole[: whole.rindex(b"\n", 0, -1) + 1])
 
 
-def test_damaged_circumstances_are_refused_also_where_nothing_is_left_to_measure(study, deadzone):
-    assert deadzone("sweep", study).code == 0
-    run = open_run(str(study), resume="latest").run
+def test_damaged_circumstances_are_refused_also_where_nothing_is_left_to_measure(
+    write_study, sweep, deadzone
+):
+    run = sweep(write_study())
     (run.folder / "provenance.json").write_text("")
-    said = deadzone("sweep", study, "--resume", "latest", code=3)
+    said = deadzone("sweep", "probe", "--resume", "latest", code=3)
     assert "provenance.json: cannot be read" in said.err, said.err
 
 
-def test_two_processes_on_one_run_are_refused(study, start, deadzone):
-    started = start("sweep", study)
-    started.wait_for(lambda: started.trials() >= 1, "its first trial")
-    said = deadzone("sweep", study, "--resume", "latest", code=3)
+def test_a_run_that_another_process_writes_is_refused(study, deadzone):
+    with open_run(str(study)).run.lock():
+        said = deadzone("sweep", study, "--resume", "latest", code=3)
     assert "is being written by another process; wait for it to end" in said.err
-    assert started.end()[0] == 0
 
 
 def test_a_run_that_was_killed_before_its_first_trial_can_go_on(study, sweep):
     begun = open_run(str(study)).run
-    run = sweep(study, resume="latest")
-    assert run.folder == begun.folder
-    assert_whole(run, study)
-    assert RunFolder(begun.folder).finished() == set(range(1, 41))
+    assert_whole(sweep(study, resume="latest"), study)
+    assert_whole(begun, study)

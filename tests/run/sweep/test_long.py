@@ -1,5 +1,4 @@
-"""The thousandth trial costs the harness what the first did, in time and in memory:
-`benchmarks/long_sweep.py` has more of them."""
+"""`benchmarks/long_sweep.py` has more of them."""
 
 import time
 import tracemalloc
@@ -7,29 +6,16 @@ from dataclasses import replace
 
 import pytest
 
-from deadzone.measurement import NO_INTERFERENCE, Measurement
-from deadzone.run.sweep import running
-from deadzone.run.sweep.measuring import Measuring
+from deadzone.measurement import NO_INTERFERENCE
+from deadzone.run.sweep.opening import open_run
 from deadzone.run.sweep.progress import Progress
-from deadzone.run.workloads.base import Outcome
+from deadzone.run.sweep.proposed import trials_of
+from deadzone.run.sweep.running import run_sweep
 
 TRIALS, STRETCH = 6_000, 200
 
 BUSY = replace(NO_INTERFERENCE, foreign_cpu=1.0, processes=(("neighbour", 1.0),))
 """Beside a neighbour a sweep also learns whether that does harm."""
-
-
-class Emulated(Measuring):
-    """Trials that no program is run for."""
-
-    def measure(self, treatment):
-        return Measurement(
-            "2026-01-01T00:00:00.000+00:00", 0.01, 0, "ok", interference=BUSY
-        ), Outcome()
-
-    def prepare(self):
-        self.target.others_between_trials = lambda seconds: None
-        return super().prepare()
 
 
 class Looks(Progress):
@@ -45,11 +31,9 @@ class Looks(Progress):
 
 
 @pytest.fixture
-def emulated(write_study, home, monkeypatch):
+def emulated(write_study, emulate, monkeypatch):
     """A sweep of TRIALS emulated trials; returns its looks."""
-    monkeypatch.setattr(
-        running, "measuring_of", lambda plan, run=None, around=None: Emulated(plan, around)
-    )
+    emulate(lambda treatment: (0.01, BUSY))
     monkeypatch.setattr("os.fdatasync", lambda descriptor: None)  # the disk's time is none of ours
 
     def swept(**design):
@@ -58,11 +42,8 @@ def emulated(write_study, home, monkeypatch):
             design={"replicates": TRIALS // 10, "rehearsal": False, **design},
             trust={"max_foreign_cpu": 0.5, "max_attempts": 1},
         )
-        from deadzone.run.sweep.opening import open_run
-        from deadzone.run.sweep.proposed import trials_of
-
         opened, looks = open_run(str(study)), Looks()
-        running.run_sweep(opened.plan, opened.run, looks, trials_of(opened.plan, None, looks))
+        run_sweep(opened.plan, opened.run, looks, trials_of(opened.plan, None, looks))
         assert len(opened.run.finished()) == TRIALS
         return looks
 

@@ -1,5 +1,3 @@
-"""Starting a run, and finding the one to go on with."""
-
 import pytest
 import yaml
 
@@ -8,18 +6,13 @@ from deadzone.run.sweep.opening import open_run
 from deadzone.store.command_lines import command_line
 
 
-def test_a_new_run_keeps_what_the_command_line_changed(write_study, home):
-    opened = open_run(str(write_study()), {"replicates": 4})
-    assert opened.run.folder.parent == home / "data" / "runs" / "probe"
-    assert opened.plan.study.design.replicates == 4
-    assert open_run("probe", resume="latest").plan.study.design.replicates == 4
-
-
-def test_resuming_needs_no_repeating_of_the_command_line(write_study):
+@pytest.mark.parametrize("latest", [True, False])
+def test_resuming_needs_no_repeating_of_the_command_line(write_study, home, latest):
     first = open_run(str(write_study()), {"replicates": 4, "factors.threads": [1, 2, 8]})
-    again = open_run("probe", resume=first.run.run_id)
-    assert again.run.folder == first.run.folder
-    assert again.plan.study == first.plan.study
+    assert first.run.folder.parent == home / "data" / "runs" / "probe"
+    assert first.plan.study.design.replicates == 4
+    again = open_run("probe", resume="latest" if latest else first.run.run_id)
+    assert (again.run.folder, again.plan.study) == (first.run.folder, first.plan.study)
 
 
 def test_a_secret_of_the_command_line_is_not_kept_but_has_to_be_given_again(write_study):

@@ -1,4 +1,4 @@
-"""Several workers at one plan; that trials of a cluster run at once is shown in tests/cluster."""
+"""That trials of a cluster run at once is shown in tests/cluster."""
 
 import os
 import signal

@@ -1,6 +1,3 @@
-"""What a program says it did is read from the end of what it printed; rates, times and failures are
-no work done."""
-
 import pytest
 
 from deadzone.run.sweep.printed import printed_counts

@@ -1,5 +1,3 @@
-"""One line on a terminal, plain lines elsewhere."""
-
 import io
 import os
 import pty

@@ -1,6 +1,3 @@
-"""Disturbed trials come again at the end of their block, as long as that may help; a budget of time
-bounds each of them."""
-
 import itertools
 import time
 from dataclasses import replace
@@ -9,43 +6,34 @@ import pytest
 from notes import Notes
 
 from deadzone.errors import TableError
-from deadzone.measurement import NO_INTERFERENCE, Measurement
+from deadzone.measurement import NO_INTERFERENCE
 from deadzone.report.sweep.source import load_source
-from deadzone.run.sweep import running
-from deadzone.run.sweep.measuring import Measuring
 from deadzone.run.sweep.opening import open_run
-from deadzone.run.workloads.base import Outcome
+from deadzone.run.sweep.running import run_sweep
 
 LIMIT = 0.3
 """What neighbours may use beside a trial that is trusted [cores]."""
 
 
 @pytest.fixture
-def swept(write_study, monkeypatch):
+def swept(write_study, emulate):
     """Sweeps three levels, without a program, beside others that use so many cores at each attempt,
     round and round. took_s: what a trial of each level takes."""
 
     def swept(cores, took_s=(0.0, 0.0, 0.0), **design):
         beside = itertools.cycle(cores)
 
-        class Emulated(Measuring):
-            def measure(self, treatment):
-                seconds = took_s[treatment.levels["threads"] - 1]
-                time.sleep(seconds)
-                seen = replace(NO_INTERFERENCE, foreign_cpu=next(beside))
-                started = "2026-01-01T00:00:00.000+00:00"
-                return Measurement(started, seconds, 0, "ok", interference=seen), Outcome()
+        def measure(treatment):
+            seconds = took_s[treatment.levels["threads"] - 1]
+            time.sleep(seconds)
+            return seconds, replace(NO_INTERFERENCE, foreign_cpu=next(beside))
 
-            def prepare(self):
-                self.target.others_between_trials = lambda seconds: None
-                return super().prepare()
-
-        monkeypatch.setattr(running, "measuring_of", lambda plan, run, around: Emulated(plan))
+        emulate(measure)
         design = {"replicates": 3, "warmup": 0, "rehearsal": False, **design}
         trust = {"max_foreign_cpu": LIMIT, "max_attempts": 3}
         path = write_study(factors={"threads": [1, 2, 3]}, design=design, trust=trust)
         opened, notes = open_run(str(path)), Notes()
-        return running.run_sweep(opened.plan, opened.run, notes), notes.told
+        return run_sweep(opened.plan, opened.run, notes), notes.told
 
     return swept
 

@@ -1,5 +1,3 @@
-"""A run goes on with the workload that it began with, with another one only where it is told to."""
-
 import json
 
 import pytest

@@ -1,9 +1,4 @@
-"""Truth to check against: more quota than cores buys nothing, so the plateau of ffmpeg begins at
-the cores there are.
-
-The study, the clip's size and the program are those of the main job; the clip is shorter and the
-levels are fewer.
-"""
+"""As the main job, with a shorter clip and fewer levels."""
 
 import os
 

@@ -1,5 +1,3 @@
-"""Where the time of a trial's threads went, of real programs whose threads do one thing each."""
-
 import errno
 import os
 import socket
@@ -21,7 +19,7 @@ from deadzone.study.target_specs import LocalTargetSpec
 
 BUSY = (
     "import os, time\nfor _ in range(N - 1):\n    if not os.fork(): break\nend = "
-    "time.monotonic() + 1\nwhile time.monotonic() < end: pass\n"
+    "time.monotonic() + 0.5\nwhile time.monotonic() < end: pass\n"
 )
 WAITING_FOR_A_LOCK = (
     "import threading\nlock = threading.Lock()\nlock.acquire()\n"
@@ -52,8 +50,8 @@ def source(request, monkeypatch):
     return request.param
 
 
-def account(code, limit="none", spec=None):
-    with LocalTarget(spec or LocalTargetSpec(), levels=(limit,)) as target:
+def account(code, limit="none"):
+    with LocalTarget(LocalTargetSpec(), levels=(limit,)) as target:
         target.prepare(Treatment({"cpu_limit": limit}))
         measured = target.execute(Command((sys.executable, "-S", "-c", code)), 30)
         facts = target.facts()
@@ -68,28 +66,25 @@ def test_more_busy_threads_than_cores_wait_for_one(source):
     told, measured, facts = account(BUSY.replace("N", str(n)))
     assert told["threads_s"] == pytest.approx(sum(told[name] for name in [*ACCOUNT][1:]), abs=1e-4)
     assert told["running_s"] == pytest.approx(measured.user_s + measured.sys_s, rel=0.15)
-    assert told["ready_s"] >= 0.2 * n
-    assert (
-        told["asleep_s"] + told["disk_wait_s"] + told["network_wait_s"] <= 0.3 * told["threads_s"]
-    )
-    assert facts["account_source"].startswith(
-        "taskstats" if source == "told as they end" else "schedstat"
-    )
+    assert told["ready_s"] >= 0.1 * n
+    idle = told["asleep_s"] + told["disk_wait_s"] + told["network_wait_s"]
+    assert idle <= 0.3 * told["threads_s"]
+    kernel = "taskstats" if source == "told as they end" else "schedstat"
+    assert facts["account_source"].startswith(kernel)
 
 
 @pytest.mark.alone("it measures how long threads are throttled")
-@pytest.mark.parametrize("limit", [0.25])
-def test_a_quota_throttles(source, limit):
-    told, measured, _ = account(BUSY.replace("N", "1"), limit)
+def test_a_quota_throttles(source):
+    told, measured, _ = account(BUSY.replace("N", "1"), 0.25)
     if not measured.nr_throttled:
         pytest.skip("no mechanism here counts throttling")
     assert told["throttled_wait_s"] >= 0.5 * (told["threads_s"] - told["running_s"])
 
 
 @pytest.mark.alone("it measures how long threads sleep")
+@pytest.mark.parametrize("source", ["told as they end"], indirect=True)
 def test_threads_that_wait_for_a_lock_are_asleep(source):
-    if source == "looked at":
-        pytest.skip("a program that uses no CPU has nothing to look at")
+    """A program that uses no CPU has nothing to look at."""
     told, _, _ = account(WAITING_FOR_A_LOCK)
     assert told["asleep_s"] >= 0.8 * told["threads_s"] >= 2.0
 
@@ -125,7 +120,7 @@ def test_a_loop_that_no_other_process_can_wake_waits_for_a_timer(watched, column
 LOOP_WITH_A_WORKER = """
 import asyncio, time
 def work():
-    end = time.thread_time() + 1.0
+    end = time.thread_time() + 0.5
     while time.thread_time() < end: pass
 async def main():
     await asyncio.start_server(lambda *streams: None, "127.0.0.1", 0)
@@ -157,8 +152,8 @@ def test_a_peer_that_does_not_answer_is_waited_for_outside():
 @pytest.mark.alone("it measures how long a thread waits")
 def test_an_event_loop_waits_for_the_threads_that_it_gave_work_to():
     told, _, _ = account(LOOP_WITH_A_WORKER)
-    assert told["asleep_s"] >= 0.5
-    assert told["network_wait_s"] <= 0.2
+    assert told["asleep_s"] >= 0.25
+    assert told["network_wait_s"] <= 0.1
 
 
 @pytest.mark.parametrize(

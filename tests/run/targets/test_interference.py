@@ -1,4 +1,4 @@
-"""Interference between two readings of the machine, worked out by hand."""
+"""Worked out by hand."""
 
 import dataclasses
 

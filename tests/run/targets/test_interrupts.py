@@ -1,5 +1,3 @@
-"""Interrupts are ignored for as long as a clean-up takes."""
-
 import os
 import signal
 import threading

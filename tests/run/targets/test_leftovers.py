@@ -1,6 +1,3 @@
-"""What a killed sweep leaves behind is found and removed by the next one, and nobody else's things
-are."""
-
 import json
 import os
 import signal
@@ -9,6 +6,7 @@ import sys
 import time
 
 import pytest
+from waiting import wait_for
 
 from deadzone.run.targets import launcher
 from deadzone.run.targets.limits.base import group_name
@@ -61,7 +59,7 @@ def test_without_a_control_group_the_program_ends_with_its_launcher(quota, long_
     """A later command would have no group to look for it in."""
     sweep, program = long_trial
     kill(sweep, "with its launcher")
-    ended_within_5_s(program, alive)
+    wait_for(lambda: not alive(program), "it still runs", patience_s=5)
 
 
 @pytest.mark.parametrize("harness_was_there", [True, False])
@@ -83,15 +81,8 @@ def test_a_program_that_waits_to_start_never_does_without_its_harness(
             time.sleep(0.2)  # it waits at the gate by then
             assert alive(program)
             os.close(gate)
-        ended_within_5_s(program, alive)
+        wait_for(lambda: not alive(program), "it still runs", patience_s=5)
     assert not ran.exists()
-
-
-def ended_within_5_s(pid, alive):
-    deadline = time.monotonic() + 5
-    while alive(pid):
-        assert time.monotonic() < deadline, f"process {pid} still runs"
-        time.sleep(0.02)
 
 
 def test_the_next_run_tidies_up_by_itself(long_trial, traces, write_study, sweep):
@@ -125,9 +116,11 @@ def test_a_sweep_that_runs_at_the_same_time_is_never_touched(
     assert alive(program)
 
 
-def test_only_names_that_deadzone_gives_are_touched(tmp_path, monkeypatch, dead_name):
+def test_only_names_that_deadzone_gives_are_touched(tmp_path, monkeypatch):
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    pid, ticks, namespace = dead_name.removeprefix("deadzone-").split("-")
+    pid, began, namespace = group_name().removeprefix("deadzone-").split("-")
+    ticks = int(began) - 1  # the process that had the number before has ended
+    dead_name = f"deadzone-{pid}-{ticks}-{namespace}"
     of_a_living_process = f"{group_name()}-scratch1"
     of_a_container = f"deadzone-{pid}-{ticks}-{int(namespace) + 1}-scratch1"
     names = ["deadzone-notes", f"my-{dead_name}", f"{dead_name} copy", f"deadzone-{pid}"]

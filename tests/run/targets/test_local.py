@@ -1,5 +1,4 @@
-"""The local target: real programs under real limits, and what is measured of them."""
-
+import contextlib
 import errno
 import os
 import re
@@ -69,7 +68,9 @@ def pids_in(text):
     return [int(pid) for pid in re.findall(r"\d+", text)]
 
 
-def test_the_limit_is_in_force_before_the_programs_first_instruction(quota, execute):
+def test_the_limit_is_in_force_before_the_programs_first_instruction_and_counted_over_time(
+    quota, execute
+):
     program = PRINT_OWN_QUOTA + BURN.format(0.35)
     measured = execute(*PYTHON, program, limit=0.3, mechanism=quota)
     assert measured.stdout.split()[0] == "30000"
@@ -77,6 +78,19 @@ def test_the_limit_is_in_force_before_the_programs_first_instruction(quota, exec
     # quota more.
     assert measured.cpu_efficiency <= 0.3 * 13 / 12 * 1.1
     assert measured.wall_s >= 1.0
+    series = {sample.metric: [] for sample in measured.telemetry}
+    for sample in measured.telemetry:
+        series[sample.metric].append((sample.t_s, sample.value))
+    assert {"cpu_usage_s", "nr_periods", "nr_throttled", "throttled_s"} <= set(series)
+    for readings in series.values():
+        times, values = zip(*readings, strict=True)
+        assert list(times) == sorted(set(times))
+        assert list(values) == sorted(values)
+    times, usage = zip(*series["cpu_usage_s"], strict=True)
+    assert times[-1] == pytest.approx(measured.wall_s)
+    assert usage[-1] == pytest.approx(measured.user_s + measured.sys_s)
+    assert 4 <= len(times) <= measured.wall_s * 10 + 2
+    assert series["nr_throttled"][-1][1] == measured.nr_throttled
 
 
 @pytest.mark.alone("it measures CPU time, wall time or throttling")
@@ -92,11 +106,9 @@ def test_well_below_what_the_program_can_use_nearly_every_period_is_throttled(qu
     assert measured.throttled_s > 0.5
 
 
-@pytest.mark.parametrize(
-    ("argv", "limit"), [((*PYTHON, BURN.format(0.2)), "none"), (("sleep", "0.3"), 1.5)]
-)
-def test_without_a_limit_or_below_it_nothing_is_throttled(argv, limit, quota, execute):
-    measured = execute(*argv, limit=limit, mechanism=quota)
+@pytest.mark.parametrize("limit", ["none", 1.5])
+def test_without_a_limit_or_below_it_nothing_is_throttled(limit, quota, execute):
+    measured = execute(*PYTHON, BURN.format(0.15), limit=limit, mechanism=quota)
     assert (measured.nr_throttled, measured.throttled_s) == (0, 0)
 
 
@@ -120,11 +132,8 @@ def test_the_next_treatment_gets_its_own_limit(quota):
     ],
 )
 def test_a_limit_that_cannot_be_had_is_refused_with_the_reason(mechanism, limit, words):
-    with (
-        pytest.raises(TargetError, match=words) as refusal,
-        LocalTarget(LocalTargetSpec(mechanism=mechanism), (limit,)),
-    ):
-        pass
+    with pytest.raises(TargetError, match=words) as refusal:
+        LocalTarget(LocalTargetSpec(mechanism=mechanism), (limit,)).__enter__()
     assert "deadzone doctor" in str(refusal.value)
 
 
@@ -141,16 +150,16 @@ def test_a_target_that_was_not_opened_measures_nothing():
         LocalTarget(LocalTargetSpec()).prepare(Treatment({}))
 
 
-def test_half_a_second_of_cpu_is_measured_as_such(mechanism, execute):
-    measured = execute(*PYTHON, BURN.format(0.5), mechanism=mechanism, limit="none")
-    assert measured.user_s + measured.sys_s == pytest.approx(0.55, abs=0.1)
-    assert measured.wall_s >= 0.5
+def test_a_quarter_of_a_second_of_cpu_is_measured_as_such(mechanism, execute):
+    measured = execute(*PYTHON, BURN.format(0.25), mechanism=mechanism, limit="none")
+    assert measured.user_s + measured.sys_s == pytest.approx(0.3, abs=0.1)
+    assert measured.wall_s >= 0.25
 
 
 @pytest.mark.alone("it measures CPU time, wall time or throttling")
 def test_time_in_the_kernel_is_told_apart(execute):
     program = "import os, time\nzero = open('/dev/zero', 'rb', 0)\nroom = bytearray(1 << 20)\n"
-    measured = execute(*PYTHON, program + "while time.process_time() < 0.4: zero.readinto(room)")
+    measured = execute(*PYTHON, program + "while time.process_time() < 0.25: zero.readinto(room)")
     assert measured.sys_s > 2 * measured.user_s
 
 
@@ -168,30 +177,13 @@ def test_the_largest_resident_size_is_the_kernels(mechanism, execute):
 def test_a_descendant_that_nobody_waited_for_counts_too(mechanism, execute):
     work = (
         f"def work():\n    room = bytearray(b'x') * {HUNDRED_MB}\n    while time.process_time() "
-        f"< 0.3: pass\n"
+        f"< 0.2: pass\n"
     )
     wait = "end = detached(work)\nwhile b'done' not in os.read(end, 100): pass\ntime.sleep(0.2)"
     measured = execute(*PYTHON, DETACHED + work + wait, mechanism=mechanism)
     assert measured.max_rss_bytes >= HUNDRED_MB
-    assert measured.user_s + measured.sys_s >= 0.29
+    assert measured.user_s + measured.sys_s >= 0.19
     assert measured.error is None
-
-
-def test_the_series_over_time_grows_to_the_totals(quota, execute):
-    measured = execute(*PYTHON, BURN.format(0.3), limit=0.3, mechanism=quota)
-    series = {sample.metric: [] for sample in measured.telemetry}
-    for sample in measured.telemetry:
-        series[sample.metric].append((sample.t_s, sample.value))
-    assert {"cpu_usage_s", "nr_periods", "nr_throttled", "throttled_s"} <= set(series)
-    for readings in series.values():
-        times, values = zip(*readings, strict=True)
-        assert list(times) == sorted(set(times))
-        assert list(values) == sorted(values)
-    times, usage = zip(*series["cpu_usage_s"], strict=True)
-    assert times[-1] == pytest.approx(measured.wall_s)
-    assert usage[-1] == pytest.approx(measured.user_s + measured.sys_s)
-    assert 4 <= len(times) <= measured.wall_s * 10 + 2
-    assert series["nr_throttled"][-1][1] == measured.nr_throttled
 
 
 def test_exit_codes_and_signals(execute):
@@ -261,16 +253,16 @@ def test_what_a_program_leaves_running_is_killed_and_told(mechanism, execute, al
 
 @pytest.mark.parametrize("ending", [None, RuntimeError, KeyboardInterrupt])
 def test_groups_and_scratch_are_gone_however_it_ends(ending, traces):
-    try:
-        with LocalTarget(LocalTargetSpec(), ("none",)) as target:
-            target.prepare(Treatment({}))
-            (target.scratch / "frame.jpg").write_bytes(b"x" * 1000)
-            target.execute(Command(("true",)), 30)
-            assert traces(os.getpid()), "the test looks in the wrong places"
-            if ending:
-                raise ending
-    except (RuntimeError, KeyboardInterrupt):
-        pass
+    with (
+        contextlib.suppress(RuntimeError, KeyboardInterrupt),
+        LocalTarget(LocalTargetSpec(), ("none",)) as target,
+    ):
+        target.prepare(Treatment({}))
+        (target.scratch / "frame.jpg").write_bytes(b"x" * 1000)
+        target.execute(Command(("true",)), 30)
+        assert traces(os.getpid()), "the test looks in the wrong places"
+        if ending:
+            raise ending
     assert traces(os.getpid()) == []
 
 
@@ -313,8 +305,8 @@ def test_a_program_that_outgrows_the_least_memory_is_killed_and_not_the_launcher
 def test_a_neighbours_load_is_seen_and_the_trials_own_is_not(quota, execute):
     with subprocess.Popen((*PYTHON, "while True: pass")) as neighbour:
         try:
-            time.sleep(0.2)
-            beside = execute("sleep", "1", mechanism=quota).interference
+            time.sleep(0.1)
+            beside = execute("sleep", "0.5", mechanism=quota).interference
         finally:
             neighbour.kill()
     assert beside.foreign_cpu > 0.4
@@ -327,7 +319,7 @@ def test_the_trials_own_cpu_is_not_foreign(quota, execute):
     """The trial keeps every core busy: what it used and what others used cannot be more than there
     is."""
     cores = os.cpu_count() or 1
-    burn_all = f"import os\nfor _ in range({cores - 1}): os.fork()\n" + BURN.format(0.6)
+    burn_all = f"import os\nfor _ in range({cores - 1}): os.fork()\n" + BURN.format(0.4)
     measured = execute(
         *PYTHON, f"{burn_all}try: os.wait()\nexcept ChildProcessError: pass", mechanism=quota
     )

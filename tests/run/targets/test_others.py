@@ -1,6 +1,3 @@
-"""Which other processes used the CPU: by name, those that lived for a moment too, and never the
-harness's own."""
-
 import contextlib
 import os
 import signal
@@ -9,6 +6,7 @@ import sys
 import time
 
 import pytest
+from waiting import wait_for
 
 from deadzone.run.targets.interference import OtherProcesses, ProcessCpu
 
@@ -39,8 +37,7 @@ def burnt(stranger, tmp_path, cpu_s):
     now."""
     done = tmp_path / "done"
     name = stranger(f"{BURN.format(cpu_s)}\nopen({str(done)!r}, 'w').close()\ntime.sleep(60)")
-    while not done.exists():
-        time.sleep(0.05)
+    wait_for(done.exists, "it has not used as much")
     return name
 
 
@@ -85,16 +82,17 @@ def test_a_program_with_the_number_of_the_kernels_parent_is_named(monkeypatch):
     assert [name for name, _ in others.look()] == ["server"]
 
 
-def test_the_harness_and_what_it_started_are_no_others():
+def test_what_the_harness_started_is_no_other(tmp_path):
+    own = tmp_path / "ours"
+    own.symlink_to(sys.executable)
     others = OtherProcesses()
     others.look()
-    subprocess.run([sys.executable, "-c", BURN.format(0.3)], check=True)
-    process = subprocess.Popen(["sleep", "5"])
-    try:
-        assert "sleep" not in dict(others.look())
-    finally:
+    works = f"{BURN.format(0.2)}\nprint(flush=True)\ntime.sleep(60)"
+    with subprocess.Popen([own, "-c", works], stdout=subprocess.PIPE) as process:
+        process.stdout.readline()
+        looks = dict(others.look())
         process.kill()
-        process.wait()
+    assert "ours" not in looks
 
 
 @pytest.mark.alone("it measures the CPU that another program uses")

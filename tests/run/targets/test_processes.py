@@ -1,6 +1,3 @@
-"""Processes as the kernel shows them: descendants, what they and those that ended have used, who
-listens."""
-
 import contextlib
 import os
 import socket

@@ -1,5 +1,3 @@
-"""What is changed is noted first; whoever comes later gives it back, once."""
-
 import json
 
 import pytest

@@ -1,10 +1,9 @@
-"""A cache for generated clips that the tests of this folder share: drawing one takes a second."""
-
 import pytest
 
 
 @pytest.fixture(scope="session")
 def cache(tmp_path_factory):
+    """Of generated clips: drawing one takes a second."""
     return tmp_path_factory.mktemp("cache")
 
 

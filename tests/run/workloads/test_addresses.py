@@ -1,5 +1,3 @@
-"""Where a load may go without a word, and where not."""
-
 import ipaddress
 
 import pytest

@@ -1,5 +1,3 @@
-"""The command workload: any program, measured without writing Python."""
-
 import math
 import os
 
@@ -14,7 +12,6 @@ from deadzone.study.workload_spec import ResponseExtraction
 
 FAILS = "echo why >&2; exit 4"
 
-NOT_HERE = "the program 'xzz' is not installed here, or may not be run"
 NO_FACTOR = "{thread} in '{thread}' is no factor. Did you mean `threads`?"
 ONCE = (
     "workload.setup runs once, before all levels, so {threads} cannot be used there; write prepare"
@@ -46,7 +43,7 @@ def test_a_compressor_of_debian_is_swept_over_its_threads_or_levels(
     program, arguments, measure, traces
 ):
     needs(program)
-    setup = ["dd", "if=/dev/urandom", "of={inputs}/noise", "bs=1M", "count=2", "status=none"]
+    setup = ["dd", "if=/dev/urandom", "of={inputs}/noise", "bs=64K", "count=1", "status=none"]
     trials = measure([program, *arguments], replicates=2, setup=setup)
     assert trials["status"].tolist() == ["ok"] * 4
     assert sorted(trials["threads"]) == [1, 1, 2, 2]
@@ -149,16 +146,14 @@ def test_the_exit_codes_that_are_expected_are_fine_and_others_are_not(measure):
 
 @pytest.mark.parametrize(
     ("workload", "error", "words"),
-    [({"argv": ["xzz", "{threads}"]}, WorkloadError, NOT_HERE),
-     ({"argv": ["./gone", "{threads}"]}, WorkloadError,
-      "the program './gone' is not installed here"),
+    [({"argv": ["./gone", "{threads}"]}, WorkloadError,
+      "the program './gone' is not installed here, or may not be run"),
      ({"cwd": "gone"}, WorkloadError, "is no folder"),
      ({"setup": ["false"]}, WorkloadError, "workload.setup failed with exit code 1"),
      ({"setup": ["sh", "-c", FAILS]}, WorkloadError, f"exit code 4: sh -c {FAILS}\nwhy"),
      ({"prepare": ["gone"]}, WorkloadError, "the program 'gone' is not installed"),
      ({"argv": ["true", "{thread}"]}, StudyError, NO_FACTOR),
-     ({"setup": ["echo", "{threads}"]}, StudyError, ONCE),
-     ({"argv": ["true"]}, StudyError, "the factor 'threads' changes nothing")],
+     ({"setup": ["echo", "{threads}"]}, StudyError, ONCE)],
 )  # fmt: skip
 def test_what_cannot_work_leaves_no_run_behind(workload, error, words, write_study, sweep, home):
     study = write_study(argv=["true", "{threads}"], workload=workload)

@@ -1,5 +1,3 @@
-"""The ffmpeg workload: every frame of a clip as a JPEG, counted."""
-
 import os
 import subprocess
 from pathlib import Path
@@ -38,6 +36,7 @@ def test_every_frame_is_written_and_counted_and_the_clip_recorded(workload, exec
     measured = execute(*made.prepare_trial({"threads": 1}, scratch).argv)
     outcome = made.outcome(measured, scratch)
     assert outcome.failure is None
+    assert (*outcome.responses,) == made.responses
     assert outcome.responses["frames"] == facts["clip_frames"] == 30
     assert outcome.responses["fps"] == pytest.approx(30 / measured.wall_s)
     assert outcome.responses["speed_x"] == pytest.approx(facts["clip_duration_s"] / measured.wall_s)

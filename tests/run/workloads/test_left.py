@@ -1,10 +1,10 @@
-"""What a setup or a preparation leaves running is not waited for, and ended with the sweep."""
-
+import contextlib
+import os
 import shutil
+import signal
 import subprocess
 import sys
 
-import psutil
 import pytest
 from disturbance import NO_DOUBTS
 from notes import Notes
@@ -44,11 +44,10 @@ def sleep_called(path):
 
 @pytest.mark.parametrize("when", ["setup", "prepare"])
 def test_a_daemon_that_holds_the_pipe_is_not_waited_for_and_is_ended_and_said(
-    when, notes_of, tmp_path
+    when, notes_of, tmp_path, alive
 ):
     told = notes_of(**{when: starting(tmp_path / "pid", sleep_called(tmp_path / f"a-{when}"), 600)})
-    pid = int((tmp_path / "pid").read_text())
-    assert not psutil.pid_exists(pid) or psutil.Process(pid).status() == psutil.STATUS_ZOMBIE
+    assert not alive(int((tmp_path / "pid").read_text()))
     assert any(f"left a-{when} (" in one and "running, which was ended." in one for one in told)
 
 
@@ -58,39 +57,32 @@ os.execve(sys.argv[1], sys.argv[1:], {})  # as nginx and PostgreSQL, which write
 """
 
 
-def test_a_daemon_without_its_environment_is_ended_and_said(notes_of, tmp_path):
+def test_a_daemon_without_its_environment_is_ended_and_said(notes_of, tmp_path, alive):
     program = sleep_called(tmp_path / "a-titled")
     script = tmp_path / "forgets.py"
     script.write_text(FORGETS_ITS_ENVIRONMENT)
     daemon = f"{sys.executable} {script} {program} 600"
     told = notes_of(prepare=["sh", "-c", f"setsid {daemon} & echo $! > {tmp_path / 'pid'}"])
-    pid = int((tmp_path / "pid").read_text())
-    assert not psutil.pid_exists(pid) or psutil.Process(pid).status() == psutil.STATUS_ZOMBIE
+    assert not alive(int((tmp_path / "pid").read_text()))
     assert any("left a-titled (" in one and "ended." in one for one in told)
 
 
-def test_a_server_that_was_up_before_and_is_started_again_is_left_running(notes_of, tmp_path):
+@pytest.mark.parametrize(("line", "stays"), [("600", True), ("500", False)])
+def test_a_server_of_before_that_is_started_again_is_left_running_and_a_namesake_ended(
+    line, stays, notes_of, tmp_path, alive
+):
     own = sleep_called(tmp_path / "a-server")
-    with subprocess.Popen([own, "600"]) as before:
-        before_pid = before.pid
-        restart = starting(tmp_path / "pid", own, 600)
-        told = notes_of(setup=["sh", "-c", f'kill {before_pid}; exec "$@"', "sh", *restart])
-    again = psutil.Process(int((tmp_path / "pid").read_text()))
-    try:
-        assert again.is_running() and again.status() != psutil.STATUS_ZOMBIE
-        assert f"What the study prepared left a-server ({again.pid}) running, as before" in told[-2]
-    finally:
-        again.kill()
-
-
-def test_a_daemon_of_the_name_of_another_process_that_ended_meanwhile_is_ended(notes_of, tmp_path):
-    own = sleep_called(tmp_path / "a-namesake")
-    with subprocess.Popen([own, "500"]) as before:
+    with subprocess.Popen([own, line]) as before:
         restart = starting(tmp_path / "pid", own, 600)
         told = notes_of(setup=["sh", "-c", f'kill {before.pid}; exec "$@"', "sh", *restart])
     pid = int((tmp_path / "pid").read_text())
-    assert not psutil.pid_exists(pid) or psutil.Process(pid).status() == psutil.STATUS_ZOMBIE
-    assert any("left a-namesake (" in one and "ended." in one for one in told)
+    try:
+        assert alive(pid) == stays
+        said = f"left a-server ({pid}) running, {'as before' if stays else 'which was ended.'}"
+        assert any(said in one for one in told)
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
 
 
 STARTS_ONCE = """

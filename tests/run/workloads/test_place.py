@@ -1,4 +1,4 @@
-"""Files and preparations of a workload, here; in a container they are tried in tests/cluster."""
+"""What is the same in a container is tried in tests/cluster."""
 
 from pathlib import Path
 
@@ -30,13 +30,6 @@ def test_a_folder_that_cannot_be_made_is_said(tmp_path: Path) -> None:
         WorkloadError, match=r"No folder for what a trial writes can be made: .*file/frames"
     ):
         Place().fresh_folder(tmp_path / "file" / "frames")
-
-
-def test_a_fresh_folder_is_empty_whatever_was_there(tmp_path: Path) -> None:
-    here = Place()
-    (tmp_path / "frames" / "old").mkdir(parents=True)
-    folder = here.fresh_folder(tmp_path / "frames")
-    assert [*folder.iterdir()] == []
 
 
 def test_preparations_tell_how_they_ended(tmp_path: Path) -> None:

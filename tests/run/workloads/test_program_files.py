@@ -1,5 +1,3 @@
-"""Which files of a command line a run that goes on must find as they were."""
-
 import sys
 
 import pytest

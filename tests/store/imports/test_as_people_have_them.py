@@ -1,15 +1,11 @@
-"""Results as people keep them: copied into a page, of other versions, with other options.
+"""Figures from public repositories, or in the form that the source of a tool prints; shortened."""
 
-Figures from public repositories, or in the form that the sources of the tool print; shortened.
-"""
-
-import io
 import json
 
 import pandas as pd
 import pytest
 
-from deadzone.errors import EXIT_PARTLY_READ, FormatError
+from deadzone.errors import FormatError
 from deadzone.store.imports.registry import read_result, reader_of
 from store.imports.samples import changed, imported, sample, written
 
@@ -62,19 +58,6 @@ copy/a name that takes a line of its own/2048
                         thrpt:  [1.0000 GiB/s 1.5000 GiB/s 2.0000 GiB/s]
                         change: [-1.2345% +0.1234% +1.3456%] (p = 0.84 > 0.05)
 test of old ... bench:       1,234 ns/iter (+/- 56)
-"""
-
-GO_METRICS = """\
-BenchmarkServe/conns=8-4    1000  1105300 ns/op  12.50 p50-ms  904.2 req/s  512 B/op  9 allocs/op
-"""
-
-PERF_REPEATED = """\
- Performance counter stats for 'curl -s localhost' (50 runs):
-
-              6.14 msec task-clock                #    0.494 CPUs utilized   ( +-  0.59% )
-             12.50 Joules power/energy-pkg/                                  ( +-  0.06% )
-              2.00 MiB  uncore_imc/data_reads/
-          0.012439 +- 0.000141 seconds time elapsed  ( +-  1.13% )
 """
 
 WRK_UNCALIBRATED = """\
@@ -134,38 +117,6 @@ def test_criterion_tells_throughput_and_what_changed_since(tmp_path):
     assert table["time_per_call_high_s"][0] == pytest.approx(12.567e-6)
     assert table["achieved_rate"][0] == pytest.approx(82.208e6)
     assert table["throughput_bytes_s"][1] == 1.5 * 2**30
-
-
-@pytest.mark.parametrize(
-    ("tool", "text", "figures"),
-    [
-        ("go-bench", GO_METRICS, {"p50_ms": 12.5, "req_per_s": 904.2, "allocations": 9}),
-        ("perf-stat", PERF_REPEATED, {"wall_s": 0.012439, "power_energy_pkg_joules": 12.5}),
-        ("perf-stat", PERF_REPEATED, {"uncore_imc_data_reads_bytes": 2 * 2**20}),
-    ],
-)
-def test_metrics_and_units_that_a_tool_reports_have_columns(tmp_path, tool, text, figures):
-    row = imported(tool, written(tmp_path, text)).iloc[0]
-    assert {name: row[name] for name in figures} == figures
-
-
-def test_a_run_of_perf_stat_that_was_cut_off_is_failed(deadzone, tmp_path):
-    once = " Performance counter stats for './a':\n\n   2 cycles\n   0.5 seconds time elapsed\n\n"
-    path = written(tmp_path, once * 2 + once.split("   2")[0])
-    said = deadzone("import", "perf-stat", path)
-    assert said.code == EXIT_PARTLY_READ and "3 runs, 1 incomplete, at line 11" in said.err
-    assert pd.read_csv(io.StringIO(said.out))["status"].tolist() == ["ok", "ok", "failed"]
-
-
-@pytest.mark.parametrize(
-    "text",
-    [" Performance counter stats for 'system wide':\n\nCPU0   1,234   cycles\nCPU1  9  cycles\n",
-     '{"cpu" : "0", "counter-value" : "9.0", "unit" : "", "event" : "cycles"}\n',
-     "S0-D0-C0,2,9,,cycles,1,100.00,,\n"],
-)  # fmt: skip
-def test_counters_of_single_cores_are_no_runs(tmp_path, text):
-    with pytest.raises(FormatError, match="write it without -A"):
-        imported("perf-stat", written(tmp_path, text))
 
 
 def test_a_metric_alone_in_the_json_of_perf_stat_is_passed_over(tmp_path):
@@ -268,28 +219,7 @@ def test_a_jtl_may_have_no_bytes_and_have_been_in_a_spreadsheet(tmp_path):
     assert "transferred_bytes" not in row
 
 
-def test_two_csv_in_one_file_are_refused(tmp_path):
-    path = written(tmp_path, sample("hey.csv").read_text() * 2)
-    with pytest.raises(FormatError, match="repeats the header: the file holds several results"):
-        imported("hey", path)
-
-
 def test_percentiles_that_locust_was_not_asked_for_are_missing(tmp_path):
     head = "Type,Name,Request Count,Failure Count,Median Response Time,Requests/s,50%,95%\n"
     row = imported("locust", written(tmp_path, f"{head}GET,/,100,5,12,10.0,12,18\n")).iloc[0]
     assert (row["latency_p95_ms"], row["errors"]) == (18, 5) and "latency_p99_ms" not in row
-
-
-@pytest.mark.parametrize(
-    ("tool", "text", "words"),
-    [("jmh", "Benchmark  Mode  Cnt  Score\nA  thrpt  5  1.2\n", "written with -rf json"),
-     ("oha", "Summary:\n  Success rate: 100.00%\n", "written with --output-format json"),
-     ("pytest-benchmark", "---- benchmark: 2 tests ----\n", "written with --benchmark-json"),
-     ("google-benchmark", "Benchmark  Time  CPU\n", "written with --benchmark_out=FILE"),
-     ("fio", "fio-3.33\nStarting 1 process\n", "written with --output-format=json"),
-     ("locust", "Type  Name  # reqs\n", "written with --csv PREFIX"),
-     ("criterion", '{"mean": {"point_estimate": 1.5}}', "write it with `cargo bench")],
-)  # fmt: skip
-def test_a_refusal_says_how_to_write_what_is_read(tmp_path, tool, text, words):
-    with pytest.raises(FormatError, match=words):
-        imported(tool, written(tmp_path, text))

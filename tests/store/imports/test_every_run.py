@@ -1,5 +1,4 @@
-"""The rows of a file, and what is said to be left out, are the runs in it: counted without the
-reader, in files that end anywhere."""
+"""The runs of a file are counted without its reader."""
 
 import csv
 import io
@@ -9,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from deadzone.errors import EXIT_PARTLY_READ, FormatError
+from deadzone.errors import EXIT_PARTLY_READ
 from deadzone.store.imports.registry import reader_of
 from store.imports.samples import sample
 
@@ -94,10 +93,3 @@ def test_a_line_that_was_cut_off_in_the_middle_of_a_stream_ends_with_code_9(dead
     printed = deadzone("import", "hey", path)
     assert printed.code == EXIT_PARTLY_READ
     assert "1 incomplete and left out, at line 7." in printed.err
-
-
-def test_a_file_of_cut_lines_alone_is_refused(tmp_path):
-    path = tmp_path / "hey.csv"
-    path.write_text(sample("hey.csv").read_text().splitlines()[0] + "\n0.1,0\n")
-    with pytest.raises(FormatError, match="no request"):
-        reader_of("hey")(path)

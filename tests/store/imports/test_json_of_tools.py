@@ -1,12 +1,9 @@
-"""The JSON of oha and of hyperfine."""
-
 import json
 
 import pandas as pd
 import pytest
 
-from deadzone.errors import FormatError
-from store.imports.samples import changed, imported, sample, written
+from store.imports.samples import changed, imported, sample
 
 
 def test_seconds_become_milliseconds():
@@ -37,21 +34,6 @@ def test_a_test_in_which_nothing_was_answered_has_no_latencies(tmp_path):
     row = imported("oha", changed(tmp_path, "oha_q200.json", nothing)).iloc[0]
     assert (row["requests"], row["errors"]) == (0, 40)
     assert "latency_p50_ms" not in row
-
-
-MARKDOWN = "| Command | Mean [ms] |\n|:---|---:|\n| `make` | 101.3 ± 0.2 |\n"
-
-
-@pytest.mark.parametrize(
-    ("tool", "text", "said"),
-    [
-        ("oha", sample("hyperfine.json").read_text(), "oha"),
-        ("hyperfine", MARKDOWN, "written with --export-json FILE"),
-    ],
-)
-def test_another_tools_json_and_another_export_are_refused(tmp_path, tool, text, said):
-    with pytest.raises(FormatError, match=said):
-        imported(tool, written(tmp_path, text))
 
 
 def test_every_run_is_a_trial():

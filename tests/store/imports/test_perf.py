@@ -1,8 +1,5 @@
-"""perf stat in its three forms, whatever the language of its user."""
-
 import pytest
 
-from deadzone.errors import FormatError
 from store.imports.samples import imported, sample, written
 
 TEXT = """
@@ -40,17 +37,6 @@ def test_the_text_tells_command_and_time_and_each_run_is_a_row(tmp_path):
     table = read(tmp_path, TEXT + TEXT.replace("'true'", "'false'"))
     assert table["command"].tolist() == ["true", "false"]
     assert table["wall_s"].tolist() == [0.000605462] * 2
-
-
-@pytest.mark.parametrize(
-    ("text", "words"),
-    [("hello\n", "write it with `perf stat -j"),
-     ("#           time             counts unit events\n", "without -I"),
-     ('{"counter-value" : "938', "was it cut off")],
-)  # fmt: skip
-def test_others_are_refused_with_what_to_write(tmp_path, text, words):
-    with pytest.raises(FormatError, match=words):
-        read(tmp_path, text)
 
 
 def test_further_events_have_a_column(tmp_path):

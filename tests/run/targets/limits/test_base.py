@@ -1,5 +1,3 @@
-"""What the limit mechanisms share: quotas, the kernel's files, names that tell who made a group."""
-
 import os
 import subprocess
 import sys

@@ -1,5 +1,3 @@
-"""Control groups of version 1, where this machine has them."""
-
 import subprocess
 import time
 

@@ -1,5 +1,4 @@
-"""What can be said of cgroup v2 without one, on a folder of plain files; tests/cgroup2 shows it on
-a real kernel."""
+"""On a folder of plain files; tests/cgroup2 shows it on a real kernel."""
 
 import os
 import shutil

@@ -1,6 +1,3 @@
-"""Limits by stopping and continuing: real programs are held to them, and nothing is left stopped
-whoever dies."""
-
 import os
 import signal
 import subprocess
@@ -10,6 +7,7 @@ import time
 from pathlib import Path
 
 import pytest
+from waiting import wait_for
 
 from deadzone.errors import TargetError
 from deadzone.measurement import Command
@@ -37,7 +35,7 @@ PROGRAMS = {
         "threads = [threading.Thread(target=work) for _ in range(4)]\n"
         "[one.start() for one in threads]",
     ),
-    "children": (*PYTHON, f"import os\n[os.fork() for _ in range(2)]\n{BURN.format(0.12)}"),
+    "children": (*PYTHON, f"import os\nos.fork()\n{BURN.format(0.12)}"),
     "a shell with hundreds of short children": (
         "sh",
         "-c",
@@ -71,6 +69,7 @@ def test_whatever_descends_from_the_program_is_held_together(program, target):
     assert measured.nr_throttled >= 1
     assert 0 < measured.throttled_s < measured.wall_s
     assert measured.nr_periods == pytest.approx(measured.wall_s / PERIOD_S, abs=2)
+    assert 0 < target.read().overhead_s < 1, "what holds it is no neighbour"
 
 
 @pytest.mark.alone("it measures CPU time under a quota")
@@ -85,7 +84,7 @@ def test_the_bundled_ffmpeg_is_held(target):
 
 def test_a_limit_of_all_cores_and_none_stop_nothing(execute):
     for limit in (os.cpu_count(), "none"):
-        measured = execute(*PYTHON, BURN.format(0.3), limit=limit, mechanism="emulated")
+        measured = execute(*PYTHON, BURN.format(0.15), limit=limit, mechanism="emulated")
         assert (measured.nr_throttled, measured.throttled_s) == (0, 0)
 
 
@@ -118,17 +117,10 @@ def test_what_stopped_itself_is_not_continued(target):
     assert target.execute(Command((*PYTHON, program)), 30).stdout == "(0, 0)\n"
 
 
-def test_the_pacers_own_cpu_time_is_not_a_neighbours(target):
-    target.execute(Command((*PYTHON, BURN.format(0.1))), 30)
-    assert 0 < target.read().overhead_s < 1
-
-
 def test_a_memory_limit_cannot_be_emulated():
-    with (
-        pytest.raises(TargetError, match="needs a control group"),
-        LocalTarget(LocalTargetSpec(mechanism="emulated"), (0.5,), (100_000_000,)),
-    ):
-        pass
+    target = LocalTarget(LocalTargetSpec(mechanism="emulated"), (0.5,), (100_000_000,))
+    with pytest.raises(TargetError, match="needs a control group"):
+        target.__enter__()
 
 
 FAMILY = (
@@ -139,22 +131,16 @@ FAMILY = (
 """Three processes that never end, two of them in another session."""
 
 
-def printed_pids(path, count=3):
-    """Process ids that a program prints, as soon as there are so many."""
-    deadline = time.monotonic() + 20
-    while time.monotonic() < deadline:
-        found = path.read_text().split() if path.exists() else []
-        if len(found) == count:
-            return [int(pid) for pid in found]
-        time.sleep(0.01)
-    raise AssertionError("the program did not start")
+def printed_pids(path):
+    """Their process ids, as soon as all are printed."""
+    found = wait_for(
+        lambda: len(lines := path.read_text().splitlines()) == 3 and lines, "they did not start"
+    )
+    return [int(pid) for pid in found]
 
 
 def assert_gone(pids, alive):
-    deadline = time.monotonic() + 10
-    while any(map(alive, pids)) and time.monotonic() < deadline:
-        time.sleep(0.02)
-    assert not [pid for pid in pids if alive(pid)]
+    wait_for(lambda: not any(map(alive, pids)), f"some of {pids} live", patience_s=10)
 
 
 @pytest.mark.parametrize("victim", ["pacer", "launcher"])

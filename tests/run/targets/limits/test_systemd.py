@@ -1,5 +1,4 @@
-"""What can be said of systemd's scopes without a systemd; tests/cgroup2 shows them on a machine
-that has one."""
+"""Without a systemd; tests/cgroup2 shows scopes on a machine that has one."""
 
 import pytest
 
