@@ -119,8 +119,8 @@ def spike_run(folder: Path) -> RunFolder:
         took = 12 * max(rate / 200, 1.0) ** 4 * float(np.exp(0.05 * rng.standard_normal()))
         failed = 3.0 if rate >= 400 else 0.0
         responses = {"connect_p50_ms": took / 2, "connect_p99_ms": took, "connect_max_ms": 2 * took,
-                     "connect_failed_percent": failed, "service_threads": 20.0 + rate / 4, "server_died": 0.0,
-                     "connections_held": 2.0 * rate}  # fmt: skip  # noqa: E501
+                     "connect_failed_percent": failed, "service_threads": 20.0 + rate / 4,
+                     "server_died": 0.0, "connections_held": 2.0 * rate}  # fmt: skip
         run.append(record(number, {"connection_rate": rate}, responses))
     run.write_provenance(PROVENANCE)
     return run
@@ -132,8 +132,8 @@ def ramp_run(folder: Path) -> RunFolder:
         folder, "ramp", "{connection_rate: [10, 20]}", "connections_held", "run-3"
     )
     for number, held in enumerate((4812.0, 4790.0, 4805.0), start=1):
-        responses = {"connections_held": held, "connect_p99_ms": 3.0, "server_died": 1.0, "service_oom_kills": 1.0,
-                     "service_memory_peak_bytes": 512 * 2**20, "service_threads": 12.0}  # fmt: skip
+        responses = {"connections_held": held, "connect_p99_ms": 3.0, "server_died": 1.0,
+                     "service_oom_kills": 1.0, "service_memory_peak_bytes": 512 * 2**20, "service_threads": 12.0}  # fmt: skip
         run.append(record(number, {"connection_rate": 10}, responses))
     run.write_provenance(PROVENANCE)
     return run
