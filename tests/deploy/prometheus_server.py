@@ -2,10 +2,7 @@
 
 import contextlib
 import json
-import socket
 import subprocess
-import time
-import urllib.error
 import urllib.parse
 import urllib.request
 from collections.abc import Iterator
@@ -15,9 +12,8 @@ from typing import Any
 
 import yaml
 from needs import needs
+from servers import free_port
 from waiting import wait_for
-
-READY_TIMEOUT_S = 60.0
 
 
 @dataclass(frozen=True)
@@ -75,35 +71,22 @@ def prometheus(
             check=True,
             capture_output=True,
         )
-    with socket.socket() as end:
-        end.bind(("127.0.0.1", 0))
-        address = f"127.0.0.1:{end.getsockname()[1]}"
+    address = f"127.0.0.1:{free_port()}"
     argv = (
-        *(
-            "prometheus",
-            f"--config.file={folder}/prometheus.yml",
-            f"--storage.tsdb.path={folder}/data",
-        ),
-        *(
-            f"--web.listen-address={address}",
-            "--storage.tsdb.retention.time=10y",
-            "--log.level=warn",
-        ),
+        "prometheus",
+        f"--config.file={folder}/prometheus.yml",
+        f"--storage.tsdb.path={folder}/data",
+        "--storage.tsdb.retention.time=10y",
+        f"--web.listen-address={address}",
+        "--log.level=warn",
     )
     with (folder / "log").open("wb") as log:
         process = subprocess.Popen(argv, stdout=log, stderr=log)
     try:
-        _wait_until_ready(f"http://{address}/-/ready", folder / "log")
+        ready = f"http://{address}/-/ready"
+        not_yet = f"Prometheus is not ready, see {folder / 'log'}"
+        wait_for(lambda: not urllib.request.urlopen(ready, timeout=2).close(), not_yet, 60)
         yield Prometheus(f"http://{address}")
     finally:
         process.terminate()
         process.wait(timeout=30)
-
-
-def _wait_until_ready(url: str, log: Path) -> None:
-    deadline = time.monotonic() + READY_TIMEOUT_S
-    while time.monotonic() < deadline:
-        with contextlib.suppress(OSError), urllib.request.urlopen(url, timeout=2):
-            return
-        time.sleep(0.1)
-    raise AssertionError(f"Prometheus did not start: {log.read_text()[-1000:]}")

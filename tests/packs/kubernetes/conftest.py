@@ -1,4 +1,3 @@
-"""Fixtures of the tests of pods: a repository of the test's own."""
+"""Fixtures of the tests of pods: what is said is said in English."""
 
 from report.repositories import english as english
-from report.repositories import repository as repository

@@ -35,6 +35,8 @@ def error(status: int, message: str) -> ApiException:
     [(401, "Unauthorized", ClusterError, "no longer accepts the credentials"),
      (403, FORBIDDEN, MissingVerbError,
       "lacks the verb 'patch' for pods/resize in the namespace a"),
+     (403, FORBIDDEN.replace('""', '"batch"'), MissingVerbError,
+      "for pods/resize of the API group batch in the namespace a"),
      (403, QUOTA, RefusedError, "exceeded quota: small"),
      (404, 'pods "w" not found', AbsentError, "does not exist"),
      (409, "the object has been modified", ConflictError, "changed meanwhile"),

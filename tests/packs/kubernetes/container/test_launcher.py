@@ -175,13 +175,13 @@ def test_the_probe_tells_of_the_node(launcher):
 
 def test_its_accounting_grows_with_what_is_used(launcher):
     before = reading(act(launcher("count")).stdout.splitlines()).counters()
-    end = time.process_time() + 0.2
+    end = time.process_time() + 0.1
     while time.process_time() < end:
         pass
     after = reading(act(launcher("count")).stdout.splitlines()).counters()
     if before.usage_s is None:
         pytest.skip("this machine's root group counts no CPU time")
-    assert after.usage_s - before.usage_s > 0.19
+    assert after.usage_s - before.usage_s > 0.09
     assert after.major_faults >= before.major_faults
 
 
@@ -205,7 +205,7 @@ def test_all_who_wait_are_told_at_once(launcher):
 
 
 OWN_CPU = re.compile(r"(before|after) (stat|usage_ns|user_ns|sys_ns)\b")
-BUSY = "i=0; while [ $i -lt 400000 ]; do i=$((i + 1)); done"
+BUSY = "i=0; while [ $i -lt 200000 ]; do i=$((i + 1)); done"
 
 
 def test_a_trial_tells_where_the_time_of_its_threads_went(launcher):
@@ -261,10 +261,11 @@ except ChildProcessError:
 """Runs commands as the first process of a pod would that reaps nobody, and counts what was left to
 it."""
 
+PYTHON = (sys.executable, "-I", "-S", "-c")
+
 
 def test_no_process_is_left_to_a_first_process_that_reaps_none(launcher):
-    trials = [launcher(*trial(f"t{i}", "sleep", str(0.02 * (i % 12)))) for i in range(24)]
-    assert act((sys.executable, "-c", ADOPTING, json.dumps((trials, None)))).stdout == "0\n"
+    trials = [launcher(*trial(f"t{i}", "sleep", str(0.02 * i))) for i in range(12)]
     stopped = [launcher(*trial("s", "sleep", "60"))]
-    given = json.dumps((stopped, launcher("stop")))
-    assert act((sys.executable, "-c", ADOPTING, given)).stdout == "0\n"
+    for given in ((trials, None), (stopped, launcher("stop"))):
+        assert act((*PYTHON, ADOPTING, json.dumps(given))).stdout == "0\n"
