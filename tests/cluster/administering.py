@@ -2,11 +2,12 @@
 
 import json
 import subprocess
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from waiting import wait_for
 
 PATIENCE_S = 120.0
 """A busy machine may take this long for what takes a second."""
@@ -50,12 +51,17 @@ class Cluster:
         self, condition: Callable[[], Any], what: str, patience_s: float = PATIENCE_S
     ) -> Any:
         """Wait until something is the case, and return it."""
-        deadline = time.monotonic() + patience_s
-        while time.monotonic() < deadline:
-            if found := condition():
-                return found
-            time.sleep(0.2)
-        raise AssertionError(f"after {patience_s:.0f} s still not: {what}")
+        return wait_for(condition, f"still not: {what}", patience_s, pause_s=0.2)
+
+    def expose(self, namespace: str, name: str, port: int) -> str:
+        """Address of a port of the node that leads to a Deployment's pods."""
+        spec = {"type": "NodePort", "selector": {"app": name}, "ports": [{"port": port}]}
+        metadata = {"name": name, "namespace": namespace}
+        self.apply({"apiVersion": "v1", "kind": "Service", "metadata": metadata, "spec": spec})
+        found = self.get("service", name, "--namespace", namespace)
+        addresses = self.get("nodes")["items"][0]["status"]["addresses"]
+        node = next(one["address"] for one in addresses if one["type"] == "InternalIP")
+        return f"http://{node}:{found['spec']['ports'][0]['nodePort']}"
 
     def evict(self, namespace: str, pod: str) -> None:
         """As a drain of the node does it."""

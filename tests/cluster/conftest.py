@@ -199,24 +199,12 @@ def worker_study(
 
 
 @pytest.fixture
-def sleeping(
-    namespace: str,
-    deployment: Callable[..., str],
-    write_study: Callable[..., Path],
-    start: Any,
-    left: Left,
-) -> Callable[..., Any]:
+def sleeping(worker_study: Callable[..., Path], start: Any, left: Left) -> Callable[..., Any]:
     """A sweep of a Deployment whose one trial sleeps for so many seconds, and is asleep."""
 
     def begin(seconds: int, **factors: list[object]) -> Any:
-        deployment(annotations=ALLOWED)
-        study = write_study(
-            argv=SLEEP,
-            target=target(namespace),
-            factors={"seconds": [seconds], **factors},
-            design={"replicates": 1, "timeout_s": 900},
-        )
-        begun = start("sweep", study)
+        keys = {"design": {"timeout_s": 900}}
+        begun = start("sweep", worker_study(SLEEP, {"seconds": [seconds], **factors}, study=keys))
         begun.wait_for(
             lambda: left.annotation() and f"sleep {seconds}" in left.inside("ps"), "the program"
         )

@@ -5,9 +5,10 @@ from __future__ import annotations
 
 import json
 import re
-import time
 from dataclasses import dataclass
 from typing import Any
+
+from waiting import wait_for
 
 PATIENCE_S = 90.0
 """cAdvisor looks at a container every 10 to 15 s; a busy machine takes longer [s]."""
@@ -45,14 +46,13 @@ def figures(
     around a trial give what the trial added.
     """
     node = cluster.get("pod", pod, "--namespace", namespace)["spec"]["nodeName"]
-    deadline = time.monotonic() + PATIENCE_S
-    while time.monotonic() < deadline:
+
+    def look() -> Figures | None:
         text = cluster.raw(f"/api/v1/nodes/{node}/proxy/metrics/cadvisor")
         found = _read(text, f'container="{container}"', f'namespace="{namespace}"', f'pod="{pod}"')
-        if found and found.at_s > after_s:
-            return found
-        time.sleep(0.5)
-    raise AssertionError(f"the kubelet did not look at {pod} for {PATIENCE_S:.0f} s")
+        return found if found and found.at_s > after_s else None
+
+    return wait_for(look, f"the kubelet did not look at {pod}", PATIENCE_S, pause_s=0.5)
 
 
 def _read(text: str, *labels: str) -> Figures | None:

@@ -2,6 +2,8 @@
 behind."""
 
 import json
+import os
+import signal
 from typing import Any
 
 ALLOWED = {"deadzone.dev/sweep": "allowed"}
@@ -39,15 +41,16 @@ def owners_of_resources(found: dict[str, Any]) -> list[tuple[Any, str]]:
     )
 
 
-def command(argv: list[str], **more: Any) -> dict[str, Any]:
-    """A workload of one program."""
-    return {"kind": "command", "argv": argv, **more}
-
-
 def resources(found: dict[str, Any]) -> dict[str, Any]:
     """Of the only container of a Deployment, or of a pod."""
     spec = found["spec"].get("template", found)["spec"]
     return spec["containers"][0]["resources"]
+
+
+def kill(begun: Any) -> None:
+    """End a sweep so that it can give nothing back."""
+    os.kill(begun.pid, signal.SIGKILL)
+    begun.process.wait()
 
 
 def records(begun: Any) -> list[dict[str, Any]]:

@@ -2,13 +2,11 @@
 given back."""
 
 import json
-import os
 import re
 import shlex
-import signal
 
 import pytest
-from sweeping import ALLOWED, BUSY, owners, target
+from sweeping import BUSY, kill, owners
 
 pytestmark = pytest.mark.cluster
 
@@ -69,22 +67,13 @@ def autoscalers(own_cluster, namespace, study):
 
 
 @pytest.fixture
-def study(namespace, deployment, write_study):
-    deployment(annotations=ALLOWED)
-
-    def write(replicates=2, **more):
-        return write_study(
-            argv=BUSY,
-            target=target(namespace, **more),
-            factors={"work": [20000], "cpu_limit": [0.1, 0.2, 0.4]},
-            replicates=replicates,
-        )
-
-    return write
+def study(worker_study):
+    factors = {"work": [20000], "cpu_limit": [0.1, 0.2, 0.4]}
+    return lambda replicates=2, **more: worker_study(BUSY, factors, replicates, **more)
 
 
 def test_autoscalers_of_each_kind_are_refused_until_they_are_held_as_is_said(
-    own_cluster, study, autoscalers, deadzone, left
+    own_cluster, study, autoscalers, deadzone
 ):
     before = autoscalers()
     refused = deadzone("sweep", study(), code=4).err
@@ -104,10 +93,9 @@ def test_autoscalers_of_each_kind_are_refused_until_they_are_held_as_is_said(
     held = autoscalers()
     deadzone("sweep", study(), code=0)
     assert autoscalers() == held
-    left.check_nothing()
 
 
-def test_autoscalers_of_each_kind_are_held_and_given_back(study, autoscalers, start, left):
+def test_autoscalers_of_each_kind_are_held_and_given_back(study, autoscalers, start):
     before = autoscalers()
     begun = start("sweep", study(autoscaler="pause"))
     begun.wait_for(begun.trials, "a trial")
@@ -120,17 +108,15 @@ def test_autoscalers_of_each_kind_are_held_and_given_back(study, autoscalers, st
     provenance = json.loads(next(begun.runs.glob("*/*/provenance.json")).read_text())
     kinds = {one["kind"] for one in provenance["autoscalers"]}
     assert kinds == {"HorizontalPodAutoscaler", "VerticalPodAutoscaler", "ScaledObject"}
-    left.check_nothing()
 
 
 def test_what_a_killed_sweep_held_is_given_back_but_for_what_others_set_since(
-    own_cluster, namespace, study, autoscalers, deadzone, start, left
+    own_cluster, namespace, study, autoscalers, deadzone, start
 ):
     _, *others = autoscalers()
     begun = start("sweep", study(replicates=20, autoscaler="pause"))
     begun.wait_for(begun.trials, "a trial")
-    os.kill(begun.pid, signal.SIGKILL)
-    begun.process.wait()
+    kill(begun)
     body = json.dumps({"spec": {"maxReplicas": 5}})
     where = ("hpa", "worker", "--namespace", namespace, "--field-manager=colleague")
     own_cluster.kubectl("patch", *where, f"--patch={body}")
@@ -140,12 +126,9 @@ def test_what_a_killed_sweep_held_is_given_back_but_for_what_others_set_since(
     assert (now["spec"]["minReplicas"], now["spec"]["maxReplicas"]) == (1, 5)
     assert given_back == others
     assert "deadzone" not in [manager for manager, _ in now["owners"]]
-    left.check_nothing()
 
 
-def test_one_that_is_made_in_mid_sweep_is_named_and_stops_it(
-    cluster, namespace, study, start, left
-):
+def test_one_that_is_made_in_mid_sweep_is_named_and_stops_it(cluster, namespace, study, start):
     begun = start("sweep", study(replicates=60))
     begun.wait_for(begun.trials, "a trial")
     bounds = ("--min=1", "--max=3", "--cpu-percent=60")
@@ -153,4 +136,3 @@ def test_one_that_is_made_in_mid_sweep_is_named_and_stops_it(
     err = begun.end_with(3)
     assert "HorizontalPodAutoscaler worker changes it now" in err
     assert "by kubectl-autoscale at" in err
-    left.check_nothing()

@@ -31,11 +31,8 @@ def refused(worker_study, deadzone):
     return sweep
 
 
-@pytest.mark.parametrize(
-    ("limit", "said"), [(4096, "is beyond the node"), (0.2505, "thousandths of a core")]
-)
-def test_a_limit_that_no_container_can_have_changes_nothing(limit, said, refused):
-    assert said in refused(limit)
+def test_a_limit_that_no_container_can_have_changes_nothing(refused):
+    assert "is beyond the node" in refused(4096)
 
 
 @pytest.mark.parametrize("change", ["resize", "patch"])
@@ -94,22 +91,13 @@ def test_no_cluster_is_one_sentence(write_study, deadzone, monkeypatch, tmp_path
 
 @pytest.mark.alone("it restarts the API server or cuts its link")
 def test_an_api_server_that_restarts_in_a_trial_loses_nothing(
-    own_cluster, namespace, deployment, write_study, start, left
+    own_cluster, worker_study, start, left
 ):
-    deployment(annotations=ALLOWED)
-    study = write_study(
-        argv=["sh", "-c", "echo run >> /tmp/runs; sleep {seconds}; wc -l < /tmp/runs"],
-        target=target(namespace),
-        factors={"seconds": [6], "cpu_limit": [0.5]},
-        replicates=2,
-    )
-    begun = start("sweep", study)
+    argv = ["sh", "-c", "echo run >> /tmp/runs; sleep {seconds}; wc -l < /tmp/runs"]
+    begun = start("sweep", worker_study(argv, {"seconds": [6], "cpu_limit": [0.5]}, replicates=2))
 
     def runs() -> int:
-        try:
-            return left.inside("cat /tmp/runs").count("run")
-        except AssertionError:
-            return 0
+        return left.inside("cat /tmp/runs || true").count("run")
 
     begun.wait_for(lambda: left.annotation() and runs() == 1, "the first trial")
     os.kill(node.program_pid("kube-apiserver"), signal.SIGKILL)
@@ -117,12 +105,11 @@ def test_an_api_server_that_restarts_in_a_trial_loses_nothing(
     assert [(record["status"], record["attempt"]) for record in told] == [("ok", 1), ("ok", 1)]
     assert all(6 <= record["wall_s"] < 9 for record in told)
     assert runs() == 2
-    left.check_nothing()
 
 
 @pytest.mark.alone("it restarts the API server or cuts its link")
 @pytest.mark.usefixtures("own_cluster")
-def test_a_link_that_is_cut_for_a_while_loses_nothing(sleeping, left):
+def test_a_link_that_is_cut_for_a_while_loses_nothing(sleeping):
     begun = sleeping(8)
     node_network.set_link(False)
     try:
@@ -132,24 +119,19 @@ def test_a_link_that_is_cut_for_a_while_loses_nothing(sleeping, left):
     (trial,) = records(begun)
     assert trial["status"] == "ok"
     assert 8 <= trial["wall_s"] < 11
-    left.check_nothing()
 
 
 @pytest.mark.parametrize("reset", [True, False], ids=["reset", "ended"])
 def test_streams_that_are_cut_while_a_sweep_settles_in_are_opened_again(
-    reset, own_cluster, namespace, deployment, write_study, start, left, tmp_path, monkeypatch
+    reset, own_cluster, worker_study, start, left, tmp_path, monkeypatch
 ):
-    deployment(annotations=ALLOWED)
     link = Link((NODE_ADDRESS, API_PORT))
     path = tmp_path / "kubeconfig"
     path.write_text(
         kubeconfig_with(own_cluster.kubeconfig, server=f"https://127.0.0.1:{link.port}")
     )
     monkeypatch.setenv("KUBECONFIG", str(path))
-    study = write_study(
-        argv=["true"], target=target(namespace), factors={"cpu_limit": [0.5]}, replicates=1
-    )
-    begun = start("sweep", study)
+    begun = start("sweep", worker_study())
     begun.wait_for(left.annotation, "the lock of the workload")
     for _ in range(20):
         link.cut(reset)
@@ -157,4 +139,3 @@ def test_streams_that_are_cut_while_a_sweep_settles_in_are_opened_again(
     code, _, err = begun.end()
     link.close()
     assert code == 0, err
-    left.check_nothing()

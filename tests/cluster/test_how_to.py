@@ -56,19 +56,13 @@ def test_the_page_is_followed_word_by_word_and_the_notebook_does_the_same(shop, 
     assert "kubectl-client-side-apply applies the manifest of deployment/encoder" in said
     assert "encoder patched" in said
     before = shop.get("deployment", "encoder", "--namespace", NAMESPACE)
-    fewer = (
-        # of a machine that runs other tests
-        "-p others_cores 8 -p replicates 2 -y 'limits: [0.25, 0.5, 1]'"
-    )
+    # of a machine that runs other tests
+    fewer = "-p others_cores 8 -p replicates 2 -y 'limits: [0.25, 0.5, 1]'"
     typed(notebook.replace("-p others_cores 1", fewer), home)
     cells = nbformat.read(home / "pods-executed.ipynb", as_version=4).cells
     shown = "\n".join(str(out) for cell in cells for out in cell.get("outputs", []))
     assert "permission" in shown and "recommended-by: encoder-cpu-limit/" in shown
     now = shop.get("deployment", "encoder", "--namespace", NAMESPACE)
     assert now["spec"] == before["spec"] and ORIGINAL not in now["metadata"]["annotations"]
-    typed(
-        clean_up.replace("make cluster-down", "").replace(
-            "namespace shop", "namespace shop --wait=false"
-        ),
-        home,
-    )
+    clean_up = clean_up.replace("make cluster-down", "")
+    typed(clean_up.replace("namespace shop", "namespace shop --wait=false"), home)

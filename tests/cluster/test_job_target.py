@@ -134,33 +134,3 @@ def test_what_keeps_a_pod_from_running_is_said(cluster, namespace, job_study, de
     assert "node affinity/selector" in nowhere or "node selector" in nowhere
     cluster.kubectl("create", "quota", "small", "--namespace", namespace, "--hard=limits.cpu=100m")
     assert "limits.cpu" in said(limit=0.2)
-
-
-def test_a_queue_and_the_rest_of_the_pod_are_as_the_study_says(namespace):
-    from deadzone.study.design import Limits
-    from deadzone_kubernetes.job_target import manifest
-    from deadzone_kubernetes.specs import KubernetesTargetSpec
-
-    job = {
-        "queue": "team",
-        "one_a_node": True,
-        "service_account": "runner",
-        "tolerations": [{"operator": "Exists"}],
-        "node_selector": {"disk": "fast"},
-        "memory": "256Mi",
-        "cpu_request": 0.1,
-        "volumes": [{"name": "clips", "persistentVolumeClaim": {"claimName": "clips"}}],
-        "volume_mounts": [{"name": "clips", "mountPath": "/clips"}],
-    }
-    spec = KubernetesTargetSpec.model_validate(job_target(namespace, "image:1", job=job))
-    made = manifest(spec, "deadzone-1", "a run/with:signs", "lock", Limits(0.5, *3 * ["unchanged"]))
-    assert made["metadata"]["labels"]["kueue.x-k8s.io/queue-name"] == "team"
-    pod = made["spec"]["template"]["spec"]
-    assert pod["containers"][0]["resources"] == {
-        "limits": {"cpu": "500m", "memory": "256Mi"},
-        "requests": {"cpu": "100m", "memory": "256Mi"},
-    }
-    assert pod["affinity"]["podAntiAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"]
-    assert pod["serviceAccountName"] == "runner"
-    assert pod["restartPolicy"] == "Never"
-    assert made["spec"]["backoffLimit"] == 0

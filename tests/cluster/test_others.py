@@ -6,7 +6,7 @@ import os
 import signal
 
 import pytest
-from sweeping import ALLOWED, SLEEP, owners, records, resources, target
+from sweeping import ALLOWED, SLEEP, kill, owners, records, resources, target
 
 pytestmark = pytest.mark.cluster
 
@@ -132,8 +132,7 @@ def test_fields_are_their_owners_again(
     factors = {"cpu_limit": [0.4, "none"], "seconds": [0.2]}
     begun = start("sweep", write_study(argv=SLEEP, target=where, factors=factors, replicates=30))
     begun.wait_for(lambda: begun.trials() > 1, "two trials")
-    os.kill(begun.pid, signal.SIGKILL)
-    begun.process.wait()
+    kill(begun)
     assert owners(cluster.get(kind, "worker", *inside)) != before
     deadzone("restore", *inside, code=0)
     assert owners(cluster.get(kind, "worker", *inside)) == before
@@ -165,8 +164,7 @@ def test_the_fields_of_a_pod_by_itself_are_their_owners_again(
     begun = start("sweep", study)
     begun.wait_for(lambda: begun.trials() > 1, "two trials")
     assert owners(cluster.get("pod", *inside)) != owners(before)
-    os.kill(begun.pid, signal.SIGKILL)
-    begun.process.wait()
+    kill(begun)
     deadzone("restore", "--namespace", namespace, code=0)
     after = cluster.get("pod", *inside)
     assert owners(after) == owners(before) and resources(after) == resources(before)
@@ -174,22 +172,18 @@ def test_the_fields_of_a_pod_by_itself_are_their_owners_again(
 
 
 def test_the_fields_of_a_pod_that_was_resized_in_place_are_its_owners_again(
-    cluster, namespace, deployment, write_study, start, deadzone
+    cluster, namespace, worker_study, start, deadzone
 ):
-    deployment(annotations=ALLOWED)
-
     def pod():
         (found,) = cluster.get("pods", "-l", "app=worker", "--namespace", namespace)["items"]
         return found
 
     before = pod()
     factors = {"cpu_limit": [0.4, 0.5], "seconds": [0.2]}
-    where = target(namespace, change="resize")
-    begun = start("sweep", write_study(argv=SLEEP, target=where, factors=factors))
+    begun = start("sweep", worker_study(SLEEP, factors, replicates=2, change="resize"))
     begun.wait_for(lambda: begun.trials() > 1, "two trials")
     assert owners(pod()) != owners(before)
-    os.kill(begun.pid, signal.SIGKILL)
-    begun.process.wait()
+    kill(begun)
     deadzone("restore", "--namespace", namespace, code=0)
     after = pod()
     assert after["metadata"]["uid"] == before["metadata"]["uid"]
@@ -218,8 +212,7 @@ def test_a_killed_sweep_gives_back_what_is_its_own_and_leaves_what_is_not(
     cluster, namespace, sweep_of, deadzone, left
 ):
     begun = sweep_of(change="patch")
-    os.kill(begun.pid, signal.SIGKILL)
-    begun.process.wait()
+    kill(begun)
     patched(cluster, namespace, limited("700m"), "--field-manager=colleague")
     said = deadzone("restore", "--namespace", namespace, code=0)
     assert "limit 700m, set by colleague at" in said.out
@@ -364,19 +357,12 @@ def test_every_pod_that_a_load_reaches_is_at_the_level(
     deployment(annotations=ALLOWED, command=serve)
     cluster.kubectl("scale", "deployment/worker", *inside, "--replicas=2")
     cluster.kubectl("rollout", "status", "deployment/worker", *inside, "--timeout=120s")
-    spec = {"type": "NodePort", "selector": {"app": "worker"}, "ports": [{"port": 8080}]}
-    metadata = {"name": "worker", "namespace": namespace}
-    cluster.apply({"apiVersion": "v1", "kind": "Service", "metadata": metadata, "spec": spec})
-    port = cluster.get("service", "worker", *inside)["spec"]["ports"][0]["nodePort"]
-    addresses = cluster.get("nodes")["items"][0]["status"]["addresses"]
-    node = next(one["address"] for one in addresses if one["type"] == "InternalIP")
+    url = cluster.expose(namespace, "worker", 8080)
 
     def study(**more):
         return write_study(
             service={"ready": {"path": "/version"}},
-            environments={
-                "pod": {"url": f"http://{node}:{port}", "target": target(namespace, **more)}
-            },
+            environments={"pod": {"url": url, "target": target(namespace, **more)}},
             workload={"kind": "http", "url": "{service_url}/version", "answer": {"status": [200]}},
             factors={"cpu_limit": [0.2, 0.4]},
             design={"replicates": 6, "warmup": 0},
@@ -394,18 +380,3 @@ def test_every_pod_that_a_load_reaches_is_at_the_level(
     assert '"pods_at_level"' in run.read_text()
     begun.wait_for(lambda: len(left.pods()) == 2, "two pods")
     assert [one["limits"]["cpu"] for one in left.pod_resources()] == ["1", "1"]
-
-
-def test_a_class_of_quality_that_changes_is_told_before_the_first_trial(
-    namespace, deployment, write_study, deadzone, left
-):
-    amounts = {"cpu": "100m", "memory": "64Mi"}  # little, for the node is shared with other tests
-    own = {"limits": amounts, "requests": amounts}
-    deployment(annotations=ALLOWED, resources=own)
-    patch, factors = target(namespace, change="patch"), {"cpu_limit": [0.05, 0.15]}
-    study = write_study(argv=["true"], target=patch, factors=factors, replicates=1)
-    said = deadzone("sweep", study, code=0)
-    told = "with limit 150m, request 100m the pods of deployment/worker"
-    assert told in said.err and "are of the QoS class Burstable, now Guaranteed" in said.err
-    assert said.err.index(told) < said.err.index("trial 1")
-    assert left.limits() == own

@@ -7,7 +7,7 @@ import node
 import pytest
 from accounts import ACCOUNT, is_cluster_wide, kubeconfig_with, rules_of_the_account
 from node_tokens import CACHED_S, short_lived_token
-from sweeping import ALLOWED, SLEEP, Left, job_target, target
+from sweeping import SLEEP, job_target
 
 pytestmark = pytest.mark.cluster
 
@@ -47,55 +47,43 @@ def _permitted(cluster, asked) -> bool:
         return False
 
 
-def sweep_all_ways(namespace, write_study, deadzone, image):
-    """Resize, patch, job: each a sweep of one trial; returns what each said."""
-    ways = (
-        target(namespace, change="resize"),
-        target(namespace, change="patch"),
-        job_target(namespace, image),
-    )
-    for way in ways:
-        study = write_study(argv=["true"], target=way, factors={"cpu_limit": [0.4]}, replicates=1)
-        yield deadzone("sweep", study)
+@pytest.fixture
+def study(worker_study, write_study, namespace, ffmpeg_image):
+    """Write a study of one trial, of a workload by resize or patch, or in a pod of its own."""
+
+    def write(way):
+        if way != "job":
+            return worker_study(change=way)
+        jobs = job_target(namespace, ffmpeg_image)
+        return write_study(argv=["true"], target=jobs, factors={"cpu_limit": [0.4]}, replicates=1)
+
+    return write
 
 
-def test_the_role_is_enough_for_a_whole_sweep(
-    cluster, namespace, deployment, account, write_study, deadzone, ffmpeg_image
-):
-    deployment(annotations=ALLOWED)
+def test_the_role_is_enough_for_a_whole_sweep(namespace, account, study, deadzone):
     account()
-    for said in sweep_all_ways(namespace, write_study, deadzone, ffmpeg_image):
-        assert said.code == 0, said.err
-    said = deadzone("restore", "--namespace", namespace, code=0)
-    Left(cluster, namespace).check_nothing()
+    for way in ("resize", "patch", "job"):
+        deadzone("sweep", study(way), code=0)
+    deadzone("restore", "--namespace", namespace, code=0)
 
 
 @pytest.mark.parametrize(
-    ("resource", "verb"),
+    ("way", "resource", "verb"),
     [
-        ("pods", "list"),
-        ("pods/exec", "get"),
-        ("pods/resize", "patch"),
-        ("deployments", "patch"),
-        ("leases", "create"),
+        ("resize", "pods", "list"),
+        ("resize", "pods/exec", "get"),
+        ("resize", "pods/resize", "patch"),
+        ("resize", "deployments", "patch"),
+        ("resize", "leases", "create"),
+        ("job", "jobs", "create"),
     ],
 )
-def test_a_verb_that_is_missing_is_named(
-    resource, verb, namespace, worker_study, account, deadzone
-):
+def test_a_verb_that_is_missing_is_named(way, resource, verb, namespace, account, study, deadzone):
     account(without=(resource, verb))
-    said = deadzone("sweep", worker_study(change="resize"), code=4)
+    said = deadzone("sweep", study(way), code=4)
     who = f"system:serviceaccount:{namespace}:{ACCOUNT}"
     assert f"{who} lacks the verb '{verb}' for {resource}" in said.err
     assert "deploy/rbac.yaml" in said.err
-
-
-def test_a_verb_that_jobs_need_is_named(namespace, account, write_study, deadzone, ffmpeg_image):
-    account(without=("jobs", "create"))
-    jobs = job_target(namespace, ffmpeg_image)
-    study = write_study(argv=["true"], target=jobs, factors={"cpu_limit": [0.4]}, replicates=1)
-    said = deadzone("sweep", study, code=4)
-    assert "lacks the verb 'create' for jobs of the API group batch" in said.err
 
 
 @pytest.mark.alone("it restarts the API server")

@@ -4,7 +4,7 @@ that is measured."""
 import json
 
 import pytest
-from sweeping import ALLOWED, command, job_target, resources, target
+from sweeping import ALLOWED, job_target, resources, target
 
 pytestmark = pytest.mark.cluster
 
@@ -27,7 +27,8 @@ def look(write_study, namespace):
 
     def make(factors, target=target, **more):
         return write_study(
-            workload=command(["sh", "-c", LOOK], responses=READINGS),
+            argv=["sh", "-c", LOOK],
+            workload={"responses": READINGS},
             target=target(namespace, **more),
             factors=factors,
             replicates=1,
@@ -85,7 +86,8 @@ def test_a_request_that_takes_the_pod_out_of_its_class_is_told_and_rolled_out(
     assert left.limits() == own
     said = deadzone("sweep", look({"cpu_request": [0.1, 0.5]}), code=0)
     told = "are of the QoS class Burstable, now Guaranteed"
-    assert told in said.err and said.err.index(told) < said.err.index("trial 1")
+    assert "with limit 500m, request 100m the pods of deployment/worker" in said.err
+    assert said.err.index(told) < said.err.index("trial 1")
     assert left.limits() == own
 
 

@@ -10,7 +10,7 @@ import threading
 import time
 
 import pytest
-from sweeping import ALLOWED, SLEEP, Left, job_target, resources, target
+from sweeping import ALLOWED, SLEEP, Left, job_target, kill, resources, target
 
 from deadzone.errors import TargetError
 from deadzone_kubernetes.api.cluster import Cluster
@@ -22,17 +22,13 @@ CHANGED = {"limits": {"cpu": "300m"}, "requests": {"cpu": "50m"}}
 
 
 @pytest.fixture
-def long_study(namespace, write_study):
-    """A study whose trials sleep, under a limit that is not the Deployment's."""
+def long_study(worker_study):
+    """A study whose trials sleep, under a limit that is not the Deployment's; in the end its own is
+    in force again."""
 
-    def make(change: str = "resize", replicates: int = 60, **keys):
-        return write_study(
-            argv=SLEEP,
-            target=target(namespace, change=change),
-            factors={"seconds": [0.2], "cpu_limit": [0.3]},
-            replicates=replicates,
-            **keys,
-        )
+    def make(change: str = "resize", replicates: int = 60, name: str = "probe"):
+        factors = {"seconds": [0.2], "cpu_limit": [0.3]}
+        return worker_study(SLEEP, factors, replicates, {"name": name}, change=change)
 
     return make
 
@@ -42,30 +38,26 @@ def changed(left: Left) -> bool:
 
 
 def test_a_workload_that_does_not_permit_it_is_not_touched_unless_allow_says_so(
-    cluster, namespace, deployment, long_study, deadzone, left
+    cluster, namespace, long_study, deadzone, left
 ):
-    deployment()
-    before = cluster.get("deployment", "worker", "--namespace", namespace)["metadata"]
+    worker = ("deployment", "worker", "--namespace", namespace)
+    cluster.kubectl("annotate", *worker, "deadzone.dev/sweep-")
+    before = cluster.get(*worker)["metadata"]
     said = deadzone("sweep", long_study(), code=4)
     assert "lacks the annotation deadzone.dev/sweep: allowed" in said.err and "--allow" in said.err
-    after = cluster.get("deployment", "worker", "--namespace", namespace)["metadata"]
+    after = cluster.get(*worker)["metadata"]
     assert after["resourceVersion"] == before["resourceVersion"]
     assert left.leases() == []
-    annotate = ("annotate", "deployment/worker", "deadzone.dev/sweep=forbidden")
-    cluster.kubectl(*annotate, "--namespace", namespace)
+    cluster.kubectl("annotate", *worker, "deadzone.dev/sweep=forbidden")
     assert "(its value is 'forbidden')" in deadzone("sweep", long_study(), code=4).err
     said = deadzone("sweep", long_study(replicates=1), "--allow", code=0)
     assert "because --allow says so" in said.err
-    left.check_nothing()
 
 
 def test_only_the_workload_that_the_study_names_is_touched(
     cluster, namespace, deployment, long_study, deadzone
 ):
-    deployment(annotations=ALLOWED)
     deployment("other", annotations=ALLOWED)
-    other = ("deployment", "other", "--namespace", namespace)
-    cluster.wait_for(lambda: cluster.get(*other)["status"].get("readyReplicas"), "the other one")
 
     def spec():
         found = cluster.get("deployment", "other", "--namespace", namespace)
@@ -74,14 +66,12 @@ def test_only_the_workload_that_the_study_names_is_touched(
     before = spec()
     assert deadzone("sweep", long_study("patch", replicates=1)).code == 0
     assert spec() == before
+    cluster.kubectl("delete", "deployment/other", "--namespace", namespace)
 
 
 @pytest.mark.parametrize("change", ["resize", "patch"])
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=["Ctrl-C", "SIGTERM"])
-def test_limits_are_given_back_after_an_interruption(
-    change, number, deployment, long_study, start, left
-):
-    deployment(annotations=ALLOWED)
+def test_limits_are_given_back_after_an_interruption(change, number, long_study, start, left):
     begun = start("sweep", long_study(change))
     begun.wait_for(lambda: changed(left), "the changed limit")
     kept = json.loads(left.annotation())
@@ -89,9 +79,7 @@ def test_limits_are_given_back_after_an_interruption(
     assert (kept["resources"]["amounts"], kept["container"]) == (amounts, "ffmpeg")
     begun.wait_for(lambda: begun.trials() > 1, "two trials")
     os.kill(begun.pid, number)
-    err = begun.end_with(130)
-    assert "go on with `--resume" in err
-    left.check_nothing()
+    assert "go on with `--resume" in begun.end_with(130)
 
 
 def test_limits_are_given_back_after_a_failure(worker_study, deadzone):
@@ -103,15 +91,13 @@ def test_limits_are_given_back_after_a_failure(worker_study, deadzone):
 
 @pytest.mark.parametrize("change", [pytest.param("resize", marks=pytest.mark.core), "patch"])
 def test_after_kill_9_restore_gives_back_and_resume_goes_on(
-    change, cluster, namespace, deployment, long_study, start, deadzone, left
+    change, namespace, long_study, start, deadzone, left
 ):
-    deployment(annotations=ALLOWED)
     study = long_study(change, replicates=15)
     begun = start("sweep", study)
     begun.wait_for(lambda: changed(left), "the changed limit")
     begun.wait_for(lambda: begun.trials() > 1, "two trials")
-    os.kill(begun.pid, signal.SIGKILL)
-    begun.process.wait()
+    kill(begun)
     assert left.annotation()
     said = deadzone("restore", "--json", "--namespace", namespace, code=0)
     assert "limit 1, request 50m again" in " ".join(json.loads(said.out)["restored"])
@@ -119,13 +105,11 @@ def test_after_kill_9_restore_gives_back_and_resume_goes_on(
     deadzone("sweep", study, "--resume", "latest", code=0)
     lines = next(begun.runs.glob("*/*/trials.jsonl")).read_text().splitlines()
     assert sorted(json.loads(line)["trial"] for line in lines) == [*range(1, 16)]
-    left.check_nothing()
 
 
 def test_a_run_does_not_go_on_with_another_workload(
-    cluster, namespace, deployment, long_study, start, deadzone, left
+    cluster, namespace, long_study, start, deadzone, left
 ):
-    deployment(annotations=ALLOWED)
     study = long_study("resize", replicates=6)
     begun = start("sweep", study)
     begun.wait_for(lambda: begun.trials() > 1, "two trials")
@@ -142,27 +126,20 @@ def test_a_run_does_not_go_on_with_another_workload(
     lines = [json.loads(line) for line in next(begun.runs.glob("*/*/trials.jsonl")).open()]
     others = [line for line in lines if "other_workload" in line]
     assert others and not any(line["trusted"] for line in others)
-    left.check_nothing()
 
 
-def test_the_next_sweep_gives_back_what_a_killed_one_left(
-    namespace, deployment, long_study, start, deadzone, left
-):
-    deployment(annotations=ALLOWED)
+def test_the_next_sweep_gives_back_what_a_killed_one_left(long_study, start, deadzone, left):
     begun = start("sweep", long_study("patch"))
     begun.wait_for(lambda: changed(left), "the changed limit")
-    os.kill(begun.pid, signal.SIGKILL)
-    begun.process.wait()
+    kill(begun)
     said = deadzone("sweep", long_study("resize", replicates=1), code=0)
     assert "left by the killed run" in said.err
-    left.check_nothing()
 
 
 def test_a_run_with_nothing_left_to_measure_gives_back_what_a_killed_sweep_left(
-    namespace, ffmpeg_image, deployment, long_study, write_study, start, deadzone, left
+    namespace, ffmpeg_image, long_study, write_study, start, deadzone, left
 ):
     """It may have been killed itself, after its last trial."""
-    deployment(annotations=ALLOWED)
     done = long_study(replicates=1, name="done")
     assert deadzone("sweep", done).code == 0
     jobs = write_study(
@@ -175,21 +152,16 @@ def test_a_run_with_nothing_left_to_measure_gives_back_what_a_killed_sweep_left(
     killed[0].wait_for(lambda: changed(left), "the changed limit")
     killed[1].wait_for(left.jobs, "a Job")
     for begun in killed:
-        os.kill(begun.pid, signal.SIGKILL)
-        begun.process.wait()
+        kill(begun)
     said = deadzone("sweep", done, "--resume", "done/latest", code=0)
     assert "limit 1, request 50m again" in said.err and "removed" in said.err
-    left.check_nothing()
 
 
 def test_a_program_that_a_killed_sweep_left_running_is_ended(namespace, sleeping, deadzone, left):
-    begun = sleeping(777)
-    os.kill(begun.pid, signal.SIGKILL)
-    begun.process.wait()
+    kill(sleeping(777))
     assert "sleep 777" in left.inside("ps")
     assert deadzone("restore", "--namespace", namespace).code == 0
     assert "sleep 777" not in left.inside("ps")
-    left.check_nothing()
 
 
 def test_the_lock_of_a_sweep_that_was_killed_before_it_changed_anything_is_given_up(
@@ -208,10 +180,7 @@ def test_the_lock_of_a_sweep_that_was_killed_before_it_changed_anything_is_given
     left.check_nothing()
 
 
-def test_two_sweeps_never_share_a_workload(
-    namespace, deployment, long_study, start, deadzone, left
-):
-    deployment(annotations=ALLOWED)
+def test_two_sweeps_never_share_a_workload(namespace, long_study, start, deadzone, left):
     study = long_study()
     first = start("sweep", study)
     first.wait_for(lambda: first.trials(), "the first trial")
@@ -222,19 +191,18 @@ def test_two_sweeps_never_share_a_workload(
     assert first.process.poll() is None
     assert changed(left)
     os.kill(first.pid, signal.SIGINT)
-    assert first.end()[0] == 130
-    left.check_nothing()
+    first.end_with(130)
 
 
 @pytest.mark.alone("it counts what a whole cluster holds")
 def test_what_goes_with_its_namespace_needs_nothing_back(
-    cluster, namespace, deployment, long_study, start, deadzone, left
+    cluster, namespace, deployment, write_study, start, deadzone, left
 ):
     deployment(annotations=ALLOWED)
-    begun = start("sweep", long_study())
+    factors = {"seconds": [600], "cpu_limit": [0.3]}
+    begun = start("sweep", write_study(argv=SLEEP, target=target(namespace), factors=factors))
     begun.wait_for(lambda: changed(left), "the changed limit")
-    os.kill(begun.pid, signal.SIGKILL)
-    begun.process.wait()
+    kill(begun)
 
     def keep(finalizers: list[str]) -> None:
         body = json.dumps({"metadata": {"finalizers": finalizers}})

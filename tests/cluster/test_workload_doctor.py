@@ -38,5 +38,3 @@ def test_what_is_in_the_way_is_told_with_the_remedy(
         assert told in said.out, said.out
     strange = deadzone("doctor", "--kubernetes", f"{namespace}/daemonset/x", code=4)
     assert "daemonset/x cannot be swept: Deployments, StatefulSets and pods can" in strange.err
-    nowhere = deadzone("doctor", "--kubernetes", f"{namespace}/wroker", code=4)
-    assert "Did you mean `worker`?" in nowhere.err
