@@ -13,7 +13,7 @@ Stories = dict[str, dict[str, Any]]
 def stories(request: pytest.FixtureRequest) -> Stories:
     """What happened in the machine, by case; only the cases that the tests of this run ask for."""
     asked = [vars(item).get("callspec") for item in request.session.items]
-    cases = {spec.params.get("case") or spec.params.get("whole_story") for spec in asked if spec}
+    cases = {spec.params["case"] for spec in asked if spec}
     try:
         return tell_stories(cases if all(asked) else ())
     except NotPossibleHere as error:

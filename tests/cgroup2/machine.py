@@ -59,14 +59,8 @@ def _lives(system: Path, project: Path, folder: Path, cases: Collection[str]) ->
     """
     argv = (
         *(EMULATOR, "-accel", "tcg,thread=multi", "-cpu", "max", "-smp", "2", "-m", "1024"),
-        *(
-            "-kernel",
-            str(system / "vmlinuz"),
-            "-initrd",
-            str(system / "initrd.img"),
-            "-append",
-            " ".join([KERNEL_LINE, *(f"deadzone.case={case}" for case in cases)]),
-        ),
+        *("-kernel", str(system / "vmlinuz"), "-initrd", str(system / "initrd.img")),
+        *("-append", " ".join([KERNEL_LINE, *(f"deadzone.case={case}" for case in cases)])),
         *("-drive", f"file={system / 'disk.img'},if=virtio,format=raw,snapshot=on"),
         *("-drive", f"file={project},if=virtio,format=raw,snapshot=on"),
         *("-serial", f"file:{folder / 'console'}", "-serial", f"file:{folder / 'results'}"),

@@ -20,12 +20,11 @@ MECHANISMS = {
     "user": "systemd",
     "user-delegated": "cgroup-v2",
 }
-"""Who sweeps, and by which mechanism the limits are then in force."""
+"""Who sweeps, and by which mechanism the limits are then in force; trials of each are also stopped
+in every way there is."""
 
-WHOLE_CASES = ("root-cgroup-v2", "root-systemd", "user", "user-delegated")
-"""Those in which trials are also stopped in every way there is."""
-
-CORE, CORE_CASE = pytest.mark.core, "root-cgroup-v2"
+CORE_CASE = "root-cgroup-v2"
+"""The one that each change is asked."""
 
 TREE = ["86401", "86402", "spinner"]
 """The processes of a program that never ends by itself."""
@@ -37,12 +36,12 @@ program's."""
 MOMENTS = ("after_sweep", "after_timeout", "after_interrupt", "after_restore")
 
 
-def cases(*names: str) -> list[Any]:
-    """One of them is what each change is asked."""
-    return [pytest.param(name, marks=CORE if name == CORE_CASE else ()) for name in names]
+CASES = [
+    pytest.param(name, marks=pytest.mark.core if name == CORE_CASE else ()) for name in MECHANISMS
+]
 
 
-@pytest.fixture(params=cases(*MECHANISMS))
+@pytest.fixture(params=CASES)
 def case(request: pytest.FixtureRequest) -> str:
     name: str = request.param
     return name
@@ -51,11 +50,6 @@ def case(request: pytest.FixtureRequest) -> str:
 @pytest.fixture
 def story(case: str, stories: dict[str, Story]) -> Story:
     return told(stories, case)
-
-
-@pytest.fixture(params=cases(*WHOLE_CASES))
-def whole_story(request: pytest.FixtureRequest, stories: dict[str, Story]) -> Story:
-    return told(stories, request.param)
 
 
 def told(stories: dict[str, Story], case: str) -> Story:
@@ -82,6 +76,7 @@ def traces(moment: Story) -> Story:
 def test_the_best_mechanism_that_works_is_in_force_and_recorded(case: str, story: Story) -> None:
     assert story["sweep"]["exit_code"] == 0, story["sweep"]["stderr"]
     assert story["sweep"]["facts"]["limits_mechanism"] == MECHANISMS[case]
+    assert story["sweep"]["rows"] == 3
 
 
 def test_a_program_finds_each_limit_in_force_at_its_first_instruction(story: Story) -> None:
@@ -120,46 +115,40 @@ def test_counters_are_those_of_a_small_shell_program(story: Story) -> None:
         assert 500e3 < trial["max_rss_bytes"] < 50e6
 
 
-def test_every_trial_reaches_the_table(story: Story) -> None:
-    assert story["sweep"]["rows"] == 3
-
-
-def test_a_time_out_kills_the_whole_tree(whole_story: Story) -> None:
-    (trial,) = trials(whole_story["timeout"]).values()
+def test_a_time_out_kills_the_whole_tree(story: Story) -> None:
+    (trial,) = trials(story["timeout"]).values()
     assert trial["status"] == "timeout"
     assert trial["nr_throttled"] > 0
-    assert whole_story["after_timeout"]["processes"] == []
+    assert story["after_timeout"]["processes"] == []
 
 
-def test_ctrl_c_in_a_trial_ends_the_sweep_as_a_person_expects(whole_story: Story) -> None:
-    assert whole_story["interrupt"]["under_way"]["processes"] == TREE
-    assert whole_story["interrupt"]["exit_code"] == 130
-    assert "Traceback" not in whole_story["interrupt"]["stderr"]
-    assert whole_story["after_interrupt"]["processes"] == []
+def test_ctrl_c_in_a_trial_ends_the_sweep_as_a_person_expects(story: Story) -> None:
+    assert story["interrupt"]["under_way"]["processes"] == TREE
+    assert story["interrupt"]["exit_code"] == 130
+    assert "Traceback" not in story["interrupt"]["stderr"]
 
 
 @pytest.mark.kept
-def test_what_a_killed_sweep_leaves_running_is_found_and_removed(whole_story: Story) -> None:
-    assert whole_story["kill"]["exit_code"] == -9
-    left = whole_story["after_kill"]
+def test_what_a_killed_sweep_leaves_running_is_found_and_removed(story: Story) -> None:
+    assert story["kill"]["exit_code"] == -9
+    left = story["after_kill"]
     assert left["processes"] == TREE
     assert left["groups"] and left["scratch"]
-    removed = json.loads(whole_story["restore"]["stdout"])["removed"]
+    removed = json.loads(story["restore"]["stdout"])["removed"]
     assert sorted(removed) == sorted([*left["groups"], *left["scratch"]])
-    assert whole_story["after_restore"]["processes"] == []
 
 
 @pytest.mark.kept
 @pytest.mark.parametrize("moment", MOMENTS)
-def test_nothing_is_left_behind(moment: str, whole_story: Story) -> None:
-    assert traces(whole_story["before"]) == {}
-    assert traces(whole_story[moment]) == {}
+def test_nothing_is_left_behind(moment: str, story: Story) -> None:
+    assert traces(story["before"]) == {}
+    assert traces(story[moment]) == {}
 
 
 @pytest.mark.kept
 @pytest.mark.parametrize("moment", MOMENTS)
-def test_controllers_are_handed_down_as_they_were_before(moment: str, whole_story: Story) -> None:
-    assert whole_story[moment]["controllers"] == whole_story["before"]["controllers"]
+def test_controllers_are_handed_down_as_they_were_before(moment: str, story: Story) -> None:
+    assert story[moment]["controllers"] == story["before"]["controllers"]
 
 
 def test_a_delegated_group_lends_the_cpu_controller_only_while_it_is_needed(

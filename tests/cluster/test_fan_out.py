@@ -1,41 +1,35 @@
 """Trials of one study on two nodes at once, at most one on each, and which node ran which."""
 
 from datetime import datetime, timedelta
+from itertools import combinations
 
 import pytest
 from sweeping import SLEEP, job_target
 
 pytestmark = [pytest.mark.cluster, pytest.mark.alone("it takes a node away from the cluster")]
 
-LENGTH_S = 4
 
-
-@pytest.fixture
-def trials(second_node, namespace, ffmpeg_image, write_study, sweep):
-    """Four trials, two at a time, of a program that takes some seconds."""
+def test_two_nodes_work_at_once_and_never_two_trials_on_one(
+    second_node, namespace, ffmpeg_image, write_study, sweep
+):
     study = write_study(
         argv=SLEEP,
         target=job_target(namespace, ffmpeg_image, job={"parallelism": 2, "one_a_node": True}),
-        factors={"seconds": [LENGTH_S], "cpu_limit": [0.2, 0.3]},
+        factors={"seconds": [4], "cpu_limit": [0.2, 0.3]},
         replicates=2,
     )
-    return sweep(study).trials().sort_values("started_at")
-
-
-def test_two_nodes_work_at_once_and_never_two_trials_on_one(trials, second_node):
+    trials = sweep(study).trials()
     assert set(trials["status"]) == {"ok"}
     assert trials["node"].nunique() == 2
     assert second_node in set(trials["node"])
-    begun = [datetime.fromisoformat(text) for text in trials["started_at"]]
-    ended = [
-        start + timedelta(seconds=wall) for start, wall in zip(begun, trials["wall_s"], strict=True)
-    ]
-    spans = list(zip(trials["node"], begun, ended, strict=True))
+    spans = []
+    for trial in trials.to_dict("records"):
+        begun = datetime.fromisoformat(trial["started_at"])
+        spans.append((trial["node"], begun, begun + timedelta(seconds=trial["wall_s"])))
     overlapping = [
-        (one[0], other[0])
-        for number, one in enumerate(spans)
-        for other in spans[number + 1 :]
-        if one[1] < other[2] and other[1] < one[2]
+        (node, other)
+        for (node, begun, ended), (other, its_begin, its_end) in combinations(spans, 2)
+        if begun < its_end and its_begin < ended
     ]
     assert overlapping
-    assert all(first != second for first, second in overlapping)
+    assert all(node != other for node, other in overlapping)

@@ -19,13 +19,7 @@ def uploads(own_cluster, namespace, project_image, deployment):
     deployment(
         "uploads", image=project_image, annotations=ALLOWED, command=argv, imagePullPolicy="Never"
     )
-    spec = {"type": "NodePort", "selector": {"app": "uploads"}, "ports": [{"port": PORT}]}
-    metadata = {"name": "uploads", "namespace": namespace}
-    own_cluster.apply({"apiVersion": "v1", "kind": "Service", "metadata": metadata, "spec": spec})
-    found = own_cluster.get("service", "uploads", "--namespace", namespace)
-    addresses = own_cluster.get("nodes")["items"][0]["status"]["addresses"]
-    node = next(one["address"] for one in addresses if one["type"] == "InternalIP")
-    return f"http://{node}:{found['spec']['ports'][0]['nodePort']}"
+    return own_cluster.expose(namespace, "uploads", PORT)
 
 
 def test_a_limit_makes_it_slow_and_the_verdict_says_so(
@@ -34,9 +28,8 @@ def test_a_limit_makes_it_slow_and_the_verdict_says_so(
     def pod(limit):
         return {"target": target(namespace, "uploads", cpu_limit=limit), "url": uploads}
 
-    before = own_cluster.get("deployment", "uploads", "--namespace", namespace)["spec"]["template"][
-        "spec"
-    ]
+    found = ("deployment", "uploads", "--namespace", namespace)
+    before = own_cluster.get(*found)["spec"]["template"]["spec"]
     path = write_study(
         service={"ready": {"path": "/health"}},
         factors={},
@@ -60,9 +53,9 @@ def test_a_limit_makes_it_slow_and_the_verdict_says_so(
     assert (free["throttled_s"].fillna(0) == 0).all()
     assert limited["total_s"].median() > 2 * free["total_s"].median()
 
-    found = attribute(str(run.folder)).hypotheses.set_index("hypothesis")
-    assert found.loc["cpu_limit", "verdict"] == "confirmed", found.to_string()
+    tested = attribute(str(run.folder)).hypotheses.set_index("hypothesis")
+    assert tested.loc["cpu_limit", "verdict"] == "confirmed", tested.to_string()
 
-    after = own_cluster.get("deployment", "uploads", "--namespace", namespace)
+    after = own_cluster.get(*found)
     assert after["spec"]["template"]["spec"] == before
     assert not [name for name in after["metadata"]["annotations"] if "original" in name]

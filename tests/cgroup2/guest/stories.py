@@ -124,12 +124,9 @@ def holder(case: Case) -> Iterator[Path]:
     """A scope of the user's with `Delegate=yes`, kept while the case lasts: the group that is
     handed over."""
     unit = "handed-over.scope"
-    argv = (
-        *["systemd-run", "--user", "--scope", "--quiet"],
-        f"--unit={unit}",
-        "--property=Delegate=yes",
-    )
-    process = fork_as(case, None, lambda: os.execvp(argv[0], (*argv, "sleep", "1000")))
+    argv = ["systemd-run", "--user", "--scope", "--quiet", f"--unit={unit}"]
+    argv += ["--property=Delegate=yes", "sleep", "1000"]
+    process = fork_as(case, None, lambda: os.execvp(argv[0], argv))
     wait_for(lambda: any(CGROUPS.rglob(unit)))
     (group,) = CGROUPS.rglob(unit)
     wait_for(lambda: (group / "cgroup.procs").read_text().strip() == str(process))
@@ -359,20 +356,16 @@ def wait_for(condition: Callable[[], bool], patience_s: float = PATIENCE_S) -> N
 
 
 def main() -> None:
-    imported_s = time.clock_gettime(time.CLOCK_BOOTTIME)
     wait_for(users_are_there)
-    begun_s = time.clock_gettime(time.CLOCK_BOOTTIME)
-    report({"case": "machine", "begun_s": begun_s})
+    report({"case": "machine"})
     words = Path("/proc/cmdline").read_text().split()
     asked = {word.partition("=")[2] for word in words if word.startswith("deadzone.case=")}
     for case in [case for case in CASES if case.name in asked or not asked]:
-        started = time.monotonic()
         try:
             story = tell(case)
         except Exception:
             story = {"broken": traceback.format_exc()}
-        took = {"imported_s": imported_s, "begun_s": begun_s, "took_s": time.monotonic() - started}
-        report({"case": case.name, "times": took, **story})
+        report({"case": case.name, **story})
 
 
 def report(what: dict[str, Any]) -> None:
