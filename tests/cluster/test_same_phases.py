@@ -1,14 +1,11 @@
 """One study, four ways to run it: on this machine, by resize, by rollout, and in fresh pods two at
 a time."""
 
-import json
-
 import pytest
 from disturbance import MOST_UNTRUSTED, clock_wandered, scattered, undisturbed
 from sweeping import ALLOWED, BUSY, Left, job_target, target
 
 from deadzone import fit_phases
-from deadzone_kubernetes.container.resources import number_of
 
 pytestmark = [
     pytest.mark.cluster,
@@ -24,7 +21,6 @@ COUNTS = [*BUSY[:-1], "120000"]
 
 PHASES = ["linear", "plateau"]
 
-
 FRESH = ("patch", "job")
 """Each trial has a pod of its own, which no earlier one warms; a rollout takes five seconds, so
 these have three trials a level, and the others five."""
@@ -35,15 +31,15 @@ cores."""
 
 
 def fitted(run):
-    """A run, its measured trials and the labels of their phases."""
+    """The measured trials of a run and the labels of their phases."""
     trials = run.trials()
     measured = trials[~trials["warmup"]].groupby("trial").tail(1)
-    return run, measured, fit_phases(measured, "cpu_limit", "wall_s").phases["label"].tolist()
+    return measured, fit_phases(measured, "cpu_limit", "wall_s").phases["label"].tolist()
 
 
 def misled(found):
     """Whether the phases are not those of the program, and neighbours explain it."""
-    _, measured, phases = found
+    measured, phases = found
     beside = measured["foreign_cpu"].astype(float) + measured["steal"].astype(float)
     wandered = clock_wandered(measured, "cpu_limit") or scattered(
         measured["wall_s"], measured["cpu_limit"]
@@ -53,7 +49,7 @@ def misled(found):
 
 @pytest.mark.parametrize("way", ["local", "resize", "patch", "job"])
 def test_the_same_study_gives_the_same_phases(
-    way, quota, cluster, namespace, deployment, write_study, sweep, ffmpeg_image, deadzone, tmp_path
+    way, quota, cluster, namespace, deployment, write_study, sweep, ffmpeg_image
 ):
     ways = {
         "local": {"kind": "local"},
@@ -71,18 +67,8 @@ def test_the_same_study_gives_the_same_phases(
         factors={"cpu_limit": LEVELS},
         design={**size, "timeout_s": 120},
     )
-    run, measured, phases = undisturbed(lambda: fitted(sweep(study)), misled, attempts=2)
+    measured, phases = undisturbed(lambda: fitted(sweep(study)), misled, attempts=2)
     assert set(measured["status"]) == {"ok"}
     assert phases == PHASES, measured[["cpu_limit", "wall_s", "foreign_cpu"]].to_string()
     if way in ("resize", "patch"):
         Left(cluster, namespace).check_nothing()
-    if way == "patch":
-        # Neighbours are no subject here: what their findings would keep back is asked for all the
-        # same.
-        ask = ("recommend", run.folder, "--anyway")
-        recommended = json.loads(deadzone(*ask, "--json").out)["levels"]["cpu_limit"]
-        said = deadzone(*ask, "--manifest", "--container", "ffmpeg")
-        (tmp_path / "patch.yaml").write_text(said.out)
-        where = ("deployment", "worker", "--namespace", namespace)
-        cluster.kubectl("patch", *where, f"--patch-file={tmp_path / 'patch.yaml'}")
-        assert number_of(Left(cluster, namespace).limits()["limits"]["cpu"]) == recommended
