@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 import yaml
+from disturbance import NO_DOUBTS
 
 pytestmark = [
     pytest.mark.cluster,
@@ -30,7 +31,7 @@ STUDY = {
     },
     "factors": {"cpu_limit": [0.2, 0.4, 0.8]},
     "design": {"replicates": 2, "warmup": 0, "seed": 7, "timeout_s": 60},
-    "trust": {"max_foreign_cpu": 999, "max_steal": 999, "max_pressure": 1, "max_clock_drift": 999},
+    "trust": NO_DOUBTS,
 }
 
 
