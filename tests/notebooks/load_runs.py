@@ -133,7 +133,8 @@ def ramp_run(folder: Path) -> RunFolder:
     )
     for number, held in enumerate((4812.0, 4790.0, 4805.0), start=1):
         responses = {"connections_held": held, "connect_p99_ms": 3.0, "server_died": 1.0,
-                     "service_oom_kills": 1.0, "service_memory_peak_bytes": 512 * 2**20, "service_threads": 12.0}  # fmt: skip
+                     "service_oom_kills": 1.0, "service_memory_peak_bytes": 512 * 2**20,
+                     "service_threads": 12.0}  # fmt: skip
         run.append(record(number, {"connection_rate": 10}, responses))
     run.write_provenance(PROVENANCE)
     return run
