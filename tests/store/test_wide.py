@@ -129,3 +129,8 @@ def test_a_unit_below_the_head_line_holds_for_the_repeats(tmp_path):
     (tmp_path / "t.csv").write_text("n,run 1,run 2\n,req/s,req/s\n1,10,11\n2,19,20\n4,40,41\n")
     frame = long_table(read_table(tmp_path / "t.csv"), "run *", "value")
     assert unit_in(frame, "value") == "req/s"
+
+
+def test_halves_in_a_head_line_are_levels_of_their_own():
+    frame = pd.DataFrame([[8.0, 6.0, 4.0, 3.5]], columns=["1", "1.5", "2", "2.5"])
+    assert [*long_table(frame, "1,1.5,2,2.5", "ms", "n")["n"]] == ["1", "1.5", "2", "2.5"]

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from deadzone.contents import written_whole
-from deadzone.study.levels import format_level, is_number
+from deadzone.study.levels import format_level, is_number, read_level
 from deadzone.study.scales import level_name
 
 if TYPE_CHECKING:
@@ -211,7 +211,10 @@ def is_at(table: pd.DataFrame, levels: Mapping[str, Any]) -> np.ndarray:
     (trials,)."""
     kept: np.ndarray = table.index == table.index
     for name, level in levels.items():
-        kept &= (table[name].map(level_name) == level_name(level)).to_numpy(bool)
+        names, wanted = table[name].map(level_name), level_name(level)
+        there = names.eq(wanted)
+        there = there if there.any() else names.map(read_level).eq(read_level(wanted))
+        kept &= there.to_numpy(bool)
     return kept
 
 

@@ -115,7 +115,7 @@ def read_table(path: Path) -> pd.DataFrame:
     except (OSError, ValueError, KeyError, EOFError, zlib.error, BadZipFile) as error:
         reason = str(error).splitlines()[0].rstrip(".")
         if isinstance(error, UnicodeDecodeError):
-            way = f"iconv -f CP1252 -t UTF-8 {shlex.quote(str(path))} > {other_than(path)}"
+            way = f"iconv -f CP1252 -t UTF-8 {shlex.quote(str(path))} > utf8-{path.name}"
             reason = f"it is no UTF-8; if Windows wrote it: `{way}`"
         raise TableError(
             f"{path}: cannot be read as {_ending(path)[1:]}: {reason}.{_recognised(path)}"
@@ -228,7 +228,7 @@ def _read(path: Path) -> pd.DataFrame:
         try:
             return pd.read_json(path, lines=kind == ".jsonl", dtype=False)
         except ValueError as error:
-            if kind == ".json":
+            if kind == ".json" or isinstance(error, UnicodeDecodeError):
                 raise
             raise ValueError("a line holds no whole record; `jq -c` writes one a line") from error
     if kind == ".xlsx":
@@ -389,9 +389,10 @@ def turned(table: pd.DataFrame, response: str) -> pd.DataFrame:
 def _as_headed(names: list[str]) -> list[str]:
     """Names of columns as the head line has them: 1, 1.1, 2, 2.1 is read so of 1, 1, 2, 2."""
     own = [name.rpartition(".")[0] for name in names]
-    if 2 * sum(name in names for name in own) < len(names):
+    repeated = {name for name in names if f"{name}.1" in names}
+    if 2 * sum(name in repeated for name in own) < len(names):
         return names
-    return [base if base in names else name for base, name in zip(own, names, strict=True)]
+    return [base if base in repeated else name for base, name in zip(own, names, strict=True)]
 
 
 def long_table(table: pd.DataFrame, wide: str, response: str, name: str = "") -> pd.DataFrame:

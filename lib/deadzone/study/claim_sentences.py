@@ -29,7 +29,7 @@ from deadzone.study.levels import Level, read_level
 from deadzone.study.loading import read_yaml
 from deadzone.study.objective_specs import in_unit_of
 
-KNOB = r"(?:(?P<knob>\w+) )?"
+KNOB = r"(?:(?:from|level) |(?P<knob>\w+) )?"
 SETTING = r"(\w+) ([\w.]+)"
 NUMBER = r"[\d.]+(?:e[-+]?\d+)?"
 CAUSES = "|".join(get_args(Cause)).replace("_", "[ _]")

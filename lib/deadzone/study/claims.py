@@ -15,9 +15,9 @@ from pydantic import Field, field_validator
 from deadzone.errors import StudyError, check_known, did_you_mean
 from deadzone.study.base import NAME_PATTERN, Spec
 from deadzone.study.factors import FactorLevel
-from deadzone.study.levels import NONE, Level, format_level, is_number
+from deadzone.study.levels import Level, format_level, is_number, read_level
 from deadzone.study.objective_specs import DERIVED, Column, ObjectiveSpec, in_own_units
-from deadzone.study.scales import level_name, scale_of
+from deadzone.study.scales import NO_LIMIT, level_name, scale_of
 
 PRACTICAL_SHARE = 0.03
 """A gain below 3 % is none that anybody acts on: the margin of `nothing_to_gain_beyond`, of `same`
@@ -195,7 +195,8 @@ class ClaimSpec(Spec):
         pair, span = self.better or self.same, self.scaling or self.phase or self.why
         if (pair and pair.at == pair.than) or (self.not_worse and self.start == self.stop):
             raise ValueError("compares a setting with itself")
-        if span and -math.inf < place(span.start) >= place(span.stop):
+        low, high = map(place, (span.start, span.stop)) if span else (0.0, 1.0)
+        if span and low >= high and -math.inf not in (low, high):
             raise ValueError(f"goes from {span.start} to {span.stop}; write the lower level first")
 
     def stated(self) -> dict[str, Any]:
@@ -263,7 +264,8 @@ def ratio_of(
         return Ratio(claim.best, others, 0.0, low_in_part=-practical)
     if (level := claim.nothing_to_gain_beyond) is not None:  # type: ignore[assignment]
         at = {one: place(one) for one in levels[knob]}
-        at |= {one: x for one in at if (x := scale_of(at).positions.get(level_name(one)))}
+        places = scale_of(at).positions
+        at = {one: places.get(level_name(one), x) for one, x in at.items()}
         least = next((x for one, x in at.items() if same_level(one, level)), math.inf)
         beyond = [{knob: one} for one, x in at.items() if x > least]
         return Ratio({knob: level}, beyond, -practical)
@@ -283,13 +285,14 @@ def ratio_of(
 def place(level: Level) -> float:
     """Where a level of the knob stands among the others: no limit behind every number, other words
     before them."""
-    return math.inf if level == NONE else float(level) if is_number(level) else -math.inf
+    return math.inf if level in NO_LIMIT else float(level) if is_number(level) else -math.inf
 
 
 def same_level(a: object, b: object) -> bool:
     """Whether two levels are one: numbers by value, words by their letters; of a table's own kinds
     as well."""
     a, b = (level.item() if hasattr(level, "item") else level for level in (a, b))
+    a, b = (read_level(level) if isinstance(level, str) else level for level in (a, b))
     kind: Callable[[Any], Any] = float if is_number(a) and is_number(b) else str
     return bool(kind(a) == kind(b))
 

@@ -135,7 +135,9 @@ CHANGED = re.compile(
 )
 """How much a quantity changes, how much of it is left, or not there: of that nothing is known."""
 
-IS_BETTER = re.compile(r"(?i)\b(higher|more|larger|bigger|(lower|less|fewer|smaller)) is better")
+IS_BETTER = re.compile(
+    r"(?i)(?<![a-z])(higher|more|larger|bigger|(lower|less|fewer|smaller))[ _-]is[ _-]better"
+)
 """What people write behind a name."""
 
 RESPONSE_SPEED = re.compile(r"(?i)(response|응답|반응|响应)[ _]*(speed|속도|速度)(?![^\W\d_])")

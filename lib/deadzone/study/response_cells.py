@@ -101,10 +101,13 @@ def with_numbers(frame: pd.DataFrame, response: str) -> pd.DataFrame:
     if status.notna().any():
         changed["status"] = status.where(status.notna(), frame.get("status", "ok"))
     said = _said(response, read, texts, status, unit)
-    changed.attrs = {**frame.attrs, READ_AS: {response: tuple(said)}}
-    changed.attrs[UNITS_OF] = {response: unit or unit_in(frame, response)}
+    now: dict[str, Any] = {READ_AS: tuple(said), UNITS_OF: unit or unit_in(frame, response)}
     if spreads := [own.spread for own in read.values() if own.spread]:
-        changed.attrs[SPREADS] = {response: median(spreads)}
+        now[SPREADS] = median(spreads)
+    told: dict[Any, Any] = {
+        key: {**frame.attrs.get(key, {}), response: one} for key, one in now.items()
+    }
+    changed.attrs = {**frame.attrs, **told}
     return changed
 
 

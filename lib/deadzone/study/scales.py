@@ -128,10 +128,11 @@ def without_remarks(levels: Iterable[Any]) -> dict[str, Level]:
     """The levels on an axis that are written otherwise than as a number, as numbers: 8 of `8 (HT)`,
     1024 of `1,024`."""
     scale = scale_of(levels)
-    plain = {
-        name: without_remark(name) if scale.unit else format_level(place)
-        for name, place in scale.positions.items()
-        if name != scale.beyond
+    plain = {name: without_remark(name) for name in scale.positions if name != scale.beyond}
+    plain |= {
+        name: format_level(scale.positions[name])
+        for name, text in plain.items()
+        if not scale.unit and re.fullmatch(r"[-+\d.,]+", text)
     }
     return {name: read_level(text) for name, text in plain.items() if text != name}
 

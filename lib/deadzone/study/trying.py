@@ -221,7 +221,7 @@ def levels_in(name: str, text: str, cores: int) -> tuple[Level, ...]:
 
 def _are_versions(parts: Sequence[str]) -> bool:
     """Whether levels rise as versions do, 3.9, 3.10, 3.11, and as numbers neither rise nor fall."""
-    if not all(re.fullmatch(r"\d+\.\d+", part) for part in parts):
+    if not all(re.fullmatch(r"[1-9]\d*\.(0|[1-9]\d*)", part) for part in parts):
         return False
     numbers = [float(part) for part in parts]
     versions = [[int(number) for number in part.split(".")] for part in parts]
@@ -257,7 +257,7 @@ def _argv(command: Sequence[str], shell: str) -> list[str]:
 def _as_word(text: str) -> str:
     """A word as a shell reads it back: quoted where it has blanks or quotes, and nothing in it is
     for the shell."""
-    is_quoted = re.search(r"[\s'\"]", text) and not re.search(r"[|&;<>()$`]", text)
+    is_quoted = not text or (re.search(r"[\s'\"]", text) and not re.search(r"[|&;<>()$`]", text))
     return shlex.quote(text) if is_quoted else text
 
 

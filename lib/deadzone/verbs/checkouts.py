@@ -135,7 +135,8 @@ def _build(line: str, folder: Path, name: str) -> None:
     with refused(f"--build {line}: "), SaidAs(CompareError, failed):
         built = ended(shlex.split(line), None, folder)
     if built.returncode:
-        printed = "\n".join(f"{built.stdout}\n{built.stderr}".splitlines()[-LAST_LINES:])
+        lines = [*built.stdout.splitlines(), *built.stderr.splitlines()]
+        printed = "\n".join(lines[-LAST_LINES:])
         raise CompareError(
             f"{name} does not build:\n{printed}\nIn a checkout of it `{line}` ended with exit code "
             f"{built.returncode}."

@@ -40,8 +40,9 @@ class HeldLimits:
         """Put limits in force, by cpu_limit and memory_limit. Raises TargetError where that is not
         permitted."""
         try:
-            if self._group and not self._group.folder.is_dir():
-                self.give_back()  # it went with its container; the next has limits of its own
+            is_gone = self._group and not self._group.folder.is_dir()  # with its container
+            if is_gone and (problem := self.give_back()):
+                raise TargetError(problem)
             group = self._group = self._group or self._hold()
             self._move_in()
             if "cpu_limit" in limits:

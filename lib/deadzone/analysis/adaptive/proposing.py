@@ -30,7 +30,7 @@ from deadzone.analysis.phases.result import CurveTrials
 from deadzone.analysis.phases.roles import check_frame, check_roles
 from deadzone.analysis.phases.segmentation import curve_values, joint_interval
 from deadzone.analysis.phases.thresholds import CERTAINTY, PRACTICAL_TOLERANCE, Thresholds
-from deadzone.analysis.trial_columns import numbers
+from deadzone.analysis.trial_columns import is_well, numbers, well
 from deadzone.errors import PhaseError
 from deadzone.language.messages import Message
 from deadzone.study.levels import Level, is_number
@@ -254,7 +254,7 @@ def propose(
         return Proposal(chosen, reason("opening", n=len(begin), knob=knob), (0.0,) * len(begin))
     if listed.failed.sum() == listed.tried.sum():
         return Proposal((), reason("all_failed", n=int(listed.failed.sum())))
-    sound = frame[frame["status"].eq("ok")] if "status" in frame else frame
+    sound = well(frame)
     try:
         sample = prepare(sound, knob, response, goal, scale=listed.scale)
     except PhaseError as error:
@@ -296,7 +296,7 @@ def _listed(
     place = np.array([scale.positions.get(level_name(level), np.nan) for level in known])
     at = np.searchsorted(positions, place[np.isin(place, positions)])
     rows = frame[np.isin(place, positions)] if len(frame) else frame
-    bad = rows["status"].ne("ok").to_numpy(bool) if "status" in rows else np.zeros(len(rows), bool)
+    bad = ~is_well(rows).to_numpy(bool)
     cost = numbers(rows, "wall_s" if "wall_s" in rows else response).reset_index(drop=True)
     tried = np.bincount(at, minlength=len(positions))
     return _Listed(

@@ -54,11 +54,16 @@ from deadzone.study.response_cells import unit_in, with_numbers
 Rows = list[dict[str, Any]]
 
 
-def _read(table: pd.DataFrame, responses: Sequence[str]) -> pd.DataFrame:
-    """A table with the cells of its responses as numbers, as a fit reads them."""
+def _read(table: pd.DataFrame, responses: Sequence[str], name: str) -> pd.DataFrame:
+    """A table with the cells of its responses as numbers, as a fit reads them. Raises CompareError
+    where two columns have one name."""
+    if repeated := [*table.columns[table.columns.duplicated()]]:
+        raise CompareError(
+            f"{name} has several columns named {repeated[0]!r}; rename or drop all but one."
+        )
     table = with_status(table)
-    for name in responses:
-        table = with_numbers(table, name)
+    for response in responses:
+        table = with_numbers(table, response)
     return table
 
 
@@ -91,7 +96,7 @@ def compare_tables(
     if not (isinstance(threshold, int | float) and 0 < threshold <= 1):
         raise CompareError(f"The threshold is {threshold!r}; give a fraction from above 0 to 1.")
     check_confidence(confidence)
-    a, b = (_read(table, asked) for table in (a, b))
+    a, b = (_read(table, asked, name) for table, name in zip((a, b), names, strict=True))
     for name in asked:
         units = [unit_in(table, name) for table in (a, b)]
         if all(units) and units[0] != units[1]:

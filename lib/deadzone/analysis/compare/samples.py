@@ -62,14 +62,9 @@ def analysed(
 ) -> tuple[pd.DataFrame, list[str]]:
     """The trials that count (measured, ended well, trusted), and sentences on those that do not.
 
-    name: of the table, for the sentences. Raises CompareError if none is left, or two columns have
-    one name.
+    name: of the table, for the sentences. Raises CompareError if none is left.
     """
     notes: list[str] = []
-    if repeated := [*frame.columns[frame.columns.duplicated()]]:
-        raise CompareError(
-            f"{name} has several columns named {repeated[0]!r}; rename or drop all but one."
-        )
     trials = measured(frame.reset_index(drop=True))
     ended = well(trials)
     facts = {"name": name, "trials": len(trials)}

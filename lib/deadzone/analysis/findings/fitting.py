@@ -101,8 +101,8 @@ def fit_phases(
     """Find the phases of a response curve: where the knob pays, stalls, breaks through, or hurts.
 
     frame: one row a trial. Columns used where present: `trial`, `block`, `started_at` (run order),
-        `status` (only "ok" is analysed), `warmup` (left out where true), `trusted` (left out where
-        false unless keep_untrusted).
+        `status` (what is not "ok" is left out), `warmup` (left out where true), `trusted` (left out
+        where false unless keep_untrusted).
     knob: column of the levels, 3 to 2,000 numbers, or the word "none" for no limit; rows without a
         level or a response are left out, and `warnings` say how many; other words and, beside
         positive numbers, 0 stand apart: they are in no phase, and a recommendation compares them by

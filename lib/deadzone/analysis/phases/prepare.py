@@ -259,8 +259,9 @@ def _check_call(frame: pd.DataFrame, factors: Sequence[str], response: str, goal
 
 def _numbers(column: pd.Series) -> pd.Series:
     """A response as numbers, nan where a cell is empty; refuses words and infinite ones."""
-    if column.dtype.kind in "mM":
-        raise PhaseError(f"{column.name!r} holds times of pandas: `.dt.total_seconds()` of it.")
+    if (kind := column.dtype.kind) in ("m", "M"):
+        way = "`.dt.total_seconds()` of it" if kind == "m" else "take the difference to a start"
+        raise PhaseError(f"{column.name!r} holds times of pandas: {way}.")
     values = pd.to_numeric(column, errors="coerce")
     words = column[values.isna()]
     words = words[~level_names(words).isin([MISSING, NONE])]

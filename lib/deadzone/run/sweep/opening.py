@@ -102,7 +102,7 @@ def open_run(
         return OpenRun(plan, RunFolder.create(runs, plan.study, run_id, beside))
     name = (overrides or {}).get("study") or load_study(path).study
     run = RunFolder.find(runs, f"{name}/latest" if resume == "latest" else resume)
-    if run.study().study != name:
+    if run.study().study not in (name, run.overrides().get("study")):
         raise StoreError(f"Run {run.run_id} is of the study {run.study().study}, not of {name}.")
     # older runs were not rehearsed
     was = {} if run.study().design.rehearsal else {"design.rehearsal": False}

@@ -227,7 +227,7 @@ def _cut_from(pattern: str, text: str) -> str:
     start, stop = match.span(1 if match.groups() else 0)
     near = LONGER.finditer(text, max(start - 32, 0), stop + 32)
     longer = next((one for one in near if one.start() <= start and stop <= one.end()), None)
-    if longer and (longer.start() < match.start() or longer.end() > match.end()):
+    if longer and (longer.start() < start == match.start() or longer.end() > stop == match.end()):
         return longer[0]
     return ""
 
