@@ -31,7 +31,8 @@ def test_a_study_is_swept_by_its_name_and_the_run_is_named(write_study, deadzone
     assert "trial 1 of 4: threads=" in said.err
     assert "4 of 4 trials" in said.err and f"recorded in {run.folder}" in said.err
     said = deadzone("sweep", "probe").out.splitlines()[-1]
-    assert said == f"Next: deadzone report probe/{runs()[-1].run_id}"
+    (new,) = {other.run_id for other in runs()} - {run.run_id}
+    assert said == f"Next: deadzone report probe/{new}"
 
 
 def test_a_dry_run_prints_the_plan_and_does_nothing(write_study, deadzone, home):
