@@ -81,14 +81,16 @@ def last_attempts(rows: pd.DataFrame, level: str) -> pd.DataFrame:
 
 def is_well(rows: pd.DataFrame) -> pd.Series:
     """Which rows' programs ended well; all of a table that does not say."""
-    status = rows.get("status", pd.Series("ok", rows.index)).astype(str)
-    return status.str.strip().str.lower().isin(WELL)
+    status = rows.get("status", pd.Series("ok", rows.index))
+    return status.isin([word for word in status.unique() if str(word).strip().lower() in WELL])
 
 
 def with_status(rows: pd.DataFrame) -> pd.DataFrame:
     """The table with a status by its exit codes, where it has none and some are 0."""
+    if "status" in rows or "exit_code" not in rows:
+        return rows
     ended = numbers(rows, "exit_code").fillna(0).eq(0)
-    if "status" in rows or ended.all() or not ended.any():
+    if ended.all() or not ended.any():
         return rows
     return rows.assign(status=ended.map({True: "ok", False: "failed"}))
 

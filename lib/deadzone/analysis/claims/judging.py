@@ -40,7 +40,7 @@ from deadzone.analysis.objectives.bounds import (
     objectives_of,
 )
 from deadzone.analysis.objectives.estimates import Estimate
-from deadzone.analysis.phases.candidates import places
+from deadzone.analysis.phases.candidates import named_places
 from deadzone.analysis.phases.quantities import (
     exact_response,
     level_number,
@@ -285,7 +285,7 @@ def _phase(claim: ClaimSpec, measured: Measured) -> ClaimTest:
     assert claim.phase is not None
     model, label = measured.model_of(claim.given), claim.phase.label
     steps = pd.DataFrame(columns=["start", "stop"]) if model is None else model.steps
-    at = {level_name(level): x for level, x in places(model).items()} if model else {}
+    at = named_places(model) if model else {}
     start, stop = (at.get(level_name(end), math.nan) for end in claim.ends())
     inside = steps[(steps["start"] >= start) & (steps["stop"] <= stop)]
     if inside.empty:

@@ -30,7 +30,7 @@ from deadzone.analysis.mechanisms.parts import (
     parts_of,
 )
 from deadzone.analysis.objectives.estimates import Estimate
-from deadzone.analysis.phases.candidates import places
+from deadzone.analysis.phases.candidates import named_places
 from deadzone.analysis.phases.naming import phases_shown
 from deadzone.analysis.phases.prepare import usable
 from deadzone.analysis.phases.quantities import listing
@@ -40,7 +40,6 @@ from deadzone.analysis.trial_columns import marked, numbers
 from deadzone.errors import PhaseError, check_type
 from deadzone.language.messages import N_, Message, _, join, say
 from deadzone.study.response_cells import level_names
-from deadzone.study.scales import level_name
 
 CONFIRMED, EXCLUDED, UNDECIDED = "confirmed", "excluded", "undecided"
 
@@ -117,9 +116,7 @@ def explain_phases(trials: pd.DataFrame, model: PhaseResult) -> PhasesExplained:
     trusted = kept[marked(kept, "trusted", True)]
     trials = trusted if len(trusted) >= model.n_trials else kept
     named = {
-        level_name(level): place
-        for level, place in places(model).items()
-        if place != model.none_level
+        name: place for name, place in named_places(model).items() if place != model.none_level
     }
     level = level_names(trials[model.knob]).map(named).astype(float)
     parts, level = _parts_at(trials, level.where(level > 0), model.response, model.goal, model.knob)

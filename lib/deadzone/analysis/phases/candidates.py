@@ -30,7 +30,7 @@ from deadzone.errors import PhaseError
 from deadzone.language.messages import N_, Message, _, say
 from deadzone.study.direction import GoalFrom
 from deadzone.study.levels import read_level
-from deadzone.study.scales import NO_LIMIT
+from deadzone.study.scales import NO_LIMIT, level_name
 
 ROUGHEST = float(np.log(1.25))
 """More than this [ln] single trials are not allowed to differ for no reason: noise of that size
@@ -274,6 +274,11 @@ def setting_at(model: PhaseResult, level: float) -> Any:
 def places(model: PhaseResult) -> dict[Any, float]:
     """The places of a model's levels on the axis, by level; made once a model."""
     return {setting_at(model, x): x for x in map(float, model.levels["level"])}
+
+
+def named_places(model: PhaseResult) -> dict[str, float]:
+    """The same by the name of the level, as a table has it."""
+    return {level_name(level): place for level, place in places(model).items()}
 
 
 WORTH_A_TRIAL = float(np.log1p(PRACTICAL_TOLERANCE) / np.log(2))

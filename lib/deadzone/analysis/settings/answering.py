@@ -38,6 +38,7 @@ from deadzone.analysis.settings.cell_estimates import estimate_cells
 from deadzone.analysis.trial_columns import with_fewer_levels
 from deadzone.errors import PhaseError, check_known
 from deadzone.language.messages import N_, Message, _, say
+from deadzone.store.table import is_at
 from deadzone.study.direction import GoalFrom
 from deadzone.study.levels import is_number, read_level
 from deadzone.study.response_cells import by_distinct, level_names, spread_of, unit_in
@@ -132,11 +133,7 @@ class Answer:
             listed = "Factors other than the knob are" if self.others else ""
             check_known(PhaseError, f"{name!r} cannot be given", name, self.others, listed)
         held = [{name: one[name] for name in given} for one in self.candidates["setting"]]
-        has = np.zeros(len(held), bool)
-        for read in (level_name, lambda level: _as_setting(level_name(level))):  # 2, then 2.0
-            wanted = {name: read(level) for name, level in given.items()}
-            known = [{n: read(level) for n, level in levels.items()} == wanted for levels in held]
-            has = has if has.any() else np.array(known)
+        has = is_at(pd.DataFrame(held, dtype=object), given)
         if not has.any():
             there = "; ".join(dict.fromkeys(of_levels(one, one.values()) for one in held))
             raise PhaseError(

@@ -4,7 +4,7 @@ data."""
 import numpy as np
 import pandas as pd
 
-from deadzone.analysis.phases.candidates import places
+from deadzone.analysis.phases.candidates import named_places
 from deadzone.analysis.phases.model import PhaseModel
 from deadzone.analysis.phases.naming import phases_shown
 from deadzone.analysis.phases.quantities import axis_label, listing, plain_name
@@ -46,8 +46,7 @@ FAILED = N_(
 
 def positions(model: PhaseResult, trials: pd.DataFrame) -> np.ndarray:
     """Where each trial stands on the knob's axis, NaN for those whose level is not on it."""
-    named = {level_name(level): place for level, place in places(model).items()}
-    return trials[model.knob].map(level_name).map(named).to_numpy(float)
+    return trials[model.knob].map(level_name).map(named_places(model)).to_numpy(float)
 
 
 def cores_used(trials: pd.DataFrame) -> list[str]:
