@@ -98,7 +98,7 @@ def _commit(name: str) -> str:
         f"There is no commit {name!r} here: `git branch --all` lists branches, and `git fetch "
         "--unshallow` brings what a shallow clone lacks."
     )
-    return _git(unknown, "rev-parse", "--verify", f"{name}^{{commit}}")
+    return _git(unknown, "rev-parse", "--verify", "--quiet", f"{name}^{{commit}}")
 
 
 def _git(otherwise: str, *words: str) -> str:
@@ -106,7 +106,8 @@ def _git(otherwise: str, *words: str) -> str:
     own."""
     answer = answer_of(("git", *words), GIT_TIMEOUT_S)
     if answer.returncode:
-        said = f"`git {words[0]}`: {answer.stderr.strip()}"
+        reason = answer.stderr.strip().rstrip(".")
+        said = f"`git {words[0]}`: {reason}." if reason else ""
         raise CompareError(*filter(None, (said, otherwise)))
     return answer.stdout.strip()
 
