@@ -131,7 +131,7 @@ rules: quick-rules  ## of `check`, the rest
 	$(PYTEST) -q tests/test_repository.py
 	$(COLLECT) >/dev/null || $(COLLECT)
 
-quick: $(VENV)/.dev  ## what one runs between edits: format, lint, types, tests of models, study, store and language; 90 s
+quick: $(VENV)/.dev  ## before a commit: format, lint, types, tests of models, study, store and language; 90 s
 	@$(MAKE) --no-print-directory --jobs=2 --output-sync=target types quick-rules
 	OPENBLAS_NUM_THREADS=1 $(PYTEST) -q -m "$(HERE) and not alone and not programs" -n $(shell nproc) --dist worksteal $(PURE)
 

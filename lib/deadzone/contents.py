@@ -45,6 +45,9 @@ def written_whole(path: Path) -> Iterator[Path]:
     draft = path.with_name(f".{path.name}{DRAFT_SUFFIX}")
     try:
         yield draft
+        if draft.is_file():  # else a power failure may leave the new name and no content
+            with draft.open("rb") as file:
+                os.fsync(file.fileno())
         draft.replace(path)
     finally:
         with contextlib.suppress(OSError):

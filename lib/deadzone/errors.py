@@ -14,6 +14,7 @@ import difflib
 import errno
 import os
 import re
+import shlex
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -48,7 +49,8 @@ def option(name: str, value: object = "") -> str:
     if not is_in_command():
         return f"`{name}={value!r}`" if value else f"`{name}=`"
     several = value if isinstance(value, list) else [value]
-    return f"`{' '.join(f'--{name} {one}'.rstrip() for one in several)}`"
+    typed = (f"--{name} {shlex.quote(str(one)) if one else ''}".rstrip() for one in several)
+    return f"`{' '.join(typed)}`"
 
 
 def resume_option(run_id: str = "", is_changed: bool = False, command: str = "") -> str:

@@ -1,4 +1,4 @@
-"""fio 3: `--output-format=json`, one row a job and direction (read, write, trim)."""
+"""fio 3: `--output-format=json`, one row a job and direction (read, write, trim, or mixed)."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -15,7 +15,7 @@ COMPLETION = (
 )
 """Of engines that submit and wait apart; those that do not have no time to submit (slat)."""
 
-DIRECTIONS = ("read", "write", "trim")
+DIRECTIONS = ("read", "write", "trim", "mixed")
 
 NOT_FACTORS = {"name", "filename", "directory", "output", "output-format", "description"}
 """Options that name things and set nothing."""
@@ -125,6 +125,8 @@ def _mark_final(rows: Sequence[Row]) -> bool:
 
 def _job(job: Mapping[str, Any], document: Mapping[str, Any], where: str) -> list[Row]:
     moved = [name for name in DIRECTIONS if (job.get(name) or {}).get("total_ios", 0) > 0]
+    if len(moved) > 1 and moved[-1] == "mixed":  # with `both` it is the sum of the others
+        moved.pop()
     error = int(job.get("error") or 0)
     cpu = _cpu_time(job, where) if len(moved) == 1 else {}
     return [

@@ -154,7 +154,9 @@ def _series(trial: DiskTrial) -> list[tuple[float, float]]:
         moment, rate = (float(field) for field in line.split(",")[:2])
         step = round(moment / SERIES_STEP_MS)
         sums[step] = sums.get(step, 0.0) + rate * KIBIBYTE
-    return [(step * SERIES_STEP_MS / 1000, rate) for step, rate in sorted(sums.items())]
+    # fio has no line for a step in which nothing was moved
+    steps = range(min(sums, default=0), max(sums, default=-1) + 1)
+    return [(step * SERIES_STEP_MS / 1000, sums.get(step, 0.0)) for step in steps]
 
 
 PLAN = "plan.json"

@@ -69,7 +69,10 @@ class DiskSettings(Spec):
 class DiskWorkloadSpec(WorkloadSpec, DiskSettings):
     """Files of one folder read or written in blocks: throughput, calls a second and latency."""
 
-    gone: ClassVar = {"require_direct": "the column direct_io says how a trial was measured"}
+    gone: ClassVar = {
+        "require_direct": "the column direct_io says how a trial was measured",
+        "within": "give it to the report: -p within 0.02",
+    }
     waits_on_io: ClassVar[bool] = True
 
     kind: Literal["disk"] = "disk"
@@ -96,9 +99,6 @@ class DiskWorkloadSpec(WorkloadSpec, DiskSettings):
 
     required: Annotated[str, AfterValidator(_required_rate)] | None = None
     """rate that must be sustained, such as 20 MB in 1 s"""
-
-    within: float = Field(default=0.05, ge=0, lt=1)
-    """how far below the best throughput is good enough [share]"""
 
     @property
     def disk_folder(self) -> str:

@@ -115,7 +115,6 @@ class DiskWorkload(Workload):
             "disk_data": spec.data,
             "disk_trial_bytes": spec.trial_bytes,
             "disk_required": spec.required,
-            "disk_within": spec.within,
         }
 
     def prepare_trial(self, levels: Mapping[str, Level], scratch: Path) -> Command:

@@ -143,11 +143,10 @@ def next_rates(plan: Plan, table: pd.DataFrame) -> NextTreatments:
             )
     if not waiting:
         why = reason("searches_done", n=design.replicates, settings=len(plan.treatments))
-        return NextTreatments((), why, (), (), 0.0)
+        return NextTreatments((), why, (), ())
     first = sorted(waiting, key=lambda entry: entry[:2])[: design.batch]
     chosen = tuple(Treatment({**treatment.levels, RATE: rate}) for _, _, treatment, rate in first)
-    cost = float(table["wall_s"].mean()) * len(chosen) if len(table) else float("nan")
-    return NextTreatments(chosen, reason("search"), (0.0,) * len(chosen), tuple(still_open), cost)
+    return NextTreatments(chosen, reason("search"), (0.0,) * len(chosen), tuple(still_open))
 
 
 def bounds_of(study: Study) -> tuple[Objective, ...]:

@@ -32,7 +32,8 @@ class LoadWorkloadSpec(WorkloadSpec):
 
     kind: Literal["load"] = "load"
     driver: Literal["deadzone", "k6", "locust"] = "deadzone"
-    """the generator; k6 and locust run a script of theirs, with the factors in the environment"""
+    """the generator; k6 and locust run a script of theirs, with the factors in the environment, in
+    capitals, beside URL, RATE, DURATION_S and USERS"""
 
     protocol: Literal["http", "websocket", "stomp"] = "http"
     """HTTP/1.1, text messages over WebSocket, or STOMP 1.2 over WebSocket"""

@@ -6,6 +6,7 @@ A script of k6 or Locust is told URL, RATE, DURATION_S and USERS, and every fact
 """
 
 import json
+import math
 import os
 import shutil
 import sys
@@ -240,7 +241,8 @@ class ScriptedLoad(Workload):
         return (self._program, "run", *options, *summary, str(self._script))
 
     def _locust(self, env: Mapping[str, str], url: str) -> tuple[str, ...]:
-        users = ("-u", env["USERS"], "-r", env["USERS"], "-t", f"{float(env['DURATION_S']):g}s")
+        lasts = f"{math.ceil(float(env['DURATION_S']))}s"  # it takes whole seconds
+        users = ("-u", env["USERS"], "-r", env["USERS"], "-t", lasts)
         output = ("--headless", "--only-summary", "--json")
         return (self._program, "-f", str(self._script), *users, "-H", url, *output)
 
@@ -280,6 +282,8 @@ def _k6_row(path: Path) -> dict[str, Any]:
     row["requests"] = (row.get("requests") or row.get("iterations") or 0) - failed
     row["dropped"] = row.get("dropped") or 0
     row["errors"] = failed + row["dropped"]
+    if failed and row.get("achieved_rate"):  # of all, also of those that failed
+        row["achieved_rate"] *= row["requests"] / (row["requests"] + failed)
     if row.get("iterations") and row.get("wall_s"):
         row["offered_rate"] = (row["iterations"] + row["dropped"]) / row["wall_s"]
     return row

@@ -18,7 +18,7 @@ import numpy as np
 from deadzone.language.rendering import rendered
 from deadzone.plugins import _
 from deadzone.style import INK, LESS_COLOUR, MORE_COLOUR, MUTED
-from deadzone_profiles.comparison import ProfileComparison
+from deadzone_profiles.comparison import ProfileComparison, without_annotations
 from deadzone_profiles.pairing import Pair
 from deadzone_profiles.tables import change_of_total
 from deadzone_profiles.units import readable
@@ -90,7 +90,7 @@ def flame_tree(pair: Pair) -> tuple[FlameNode, ...]:
     """
     root = _Branch()
     for column, side in enumerate((pair.before, pair.after)):
-        for profile in side.profiles:
+        for profile in map(without_annotations, side.profiles):
             amounts = np.abs(profile.numbers(side.value)) * float(side.factor) / len(side.profiles)
             for stack, amount in zip(profile.stacks, amounts.tolist(), strict=True):
                 root.amounts[column] += amount

@@ -145,7 +145,7 @@ COMPILER_SUFFIX = re.compile(r"(?:\.(?:constprop|isra|part|cold|lto_priv|llvm)(?
 KERNEL_MARK = "_[k]"
 
 ANNOTATION = re.compile(
-    r"(?<=Lambda)(?:[$/]\d+)?(?:/(?:0x)?[0-9a-fA-F]{6,})?"
+    r"(?<=Lambda)(?:[$/]\d+)?(?:/[0-9a-fA-F]{6,}|[/.]0x[0-9a-fA-F]{6,})?"
     r"|(?:\+0x[0-9a-fA-F]+)?(?:_\[[0-9jik]\])?$"
 )
 """What profilers add to a name that differs from run to run: how perf and async-profiler say that a
@@ -163,9 +163,10 @@ def package_of(function: str, binary: str = "") -> str:
         return KERNEL
     if source := SOURCE_FILE.search(function):
         return source["file"]
-    plain = re.split(r"[\[(<]", COMPILER_SUFFIX.sub("", function), maxsplit=1)[0]
-    if "::" in plain:
-        return plain.split("::", 1)[0] or NO_PACKAGE
+    own = COMPILER_SUFFIX.sub("", ANNOTATION.sub("", function))
+    plain = re.split(r"[\[(<]", own, maxsplit=1)[0]
+    if "::" in plain:  # C++ has the type that a template returns before it
+        return plain.split("::", 1)[0].rpartition(" ")[2] or NO_PACKAGE
     folder, slash, last = plain.rpartition("/")
     name, dot, _ = last.partition(".")
     if dot and name:

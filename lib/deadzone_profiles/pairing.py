@@ -272,7 +272,7 @@ def _doubts(
             source=profile.source,
         )
         for profile in profiles
-        if not profile.samples or not profile.values.any()
+        if not profile.samples or not profile.numbers(kind.name).any()
     ]
     return (*doubts, *filter(None, map(_unnamed, profiles)))
 

@@ -100,11 +100,11 @@ def _history(trials: Any, analysis: Analysis) -> Figure:
         ax.set_xlabel(_("trial"))
         ax.set_ylabel(axis_label(response))
         drawing.legend(loc="outside lower left", ncols=3, fontsize=8)
-    last = trials.iloc[-1]
+    last, named = trials.iloc[-1], plain_name(response)
     caption = _(
         "{response} of {n:count} trials in their order. The trials before the confirmation put the "
         "best cell at {best:number} ({low:number} to {high:number}).",
-        response=plain_name(response).capitalize(), n=len(trials), best=last["best"],
+        response=named[:1].upper() + named[1:], n=len(trials), best=last["best"],
         low=min(last["best_low"], last["best_high"]), high=max(last["best_low"], last["best_high"]),
     )  # fmt: skip
     return Figure.of(drawing, caption, caption, id="best-so-far")

@@ -253,7 +253,8 @@ def search(
     if len(more):
         stage, ask = "along", _asked(more, "along")
     along_them = told_along(curves, setting)
-    words = join([_told_gain(*gained, chosen == base), _told_knobs(knobs), along_them])
+    by_how_much = _told_gain(*gained, chosen == base) if setting else ""
+    words = join([by_how_much, _told_knobs(knobs), along_them])
     said = join([advice.reason, words])
     return KnobSearch(
         stage, ask, history, said, knobs, table, advice, setting or None, words, *gained, curves

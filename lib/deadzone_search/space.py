@@ -204,7 +204,7 @@ def _kept(
 ) -> pd.DataFrame:
     """The cells that are allowed; a knob without effect is at its baseline."""
     cells = cells.copy()
-    for name, needs in conditions.items():
+    for name, needs in [*conditions.items()] * len(conditions):  # one may rest on another
         has_effect = np.logical_and.reduce(
             [cells[other].isin(levels) for other, levels in needs.items()]
         )
@@ -228,9 +228,9 @@ def _meets(cells: pd.DataFrame, where: str) -> np.ndarray:
     }  # fmt: skip
     called = {ast.unparse(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)}
     named = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
-    for name in named - {*cells} - called:
-        said = f"where: {name!r} is no knob (words are conditions of `when`)"
-        check_known(PhaseError, said, name, [*map(str, cells)], "Knobs are")
+    for name in named - {*numbers} - called:
+        said = f"where: {name!r} is no knob of numbers (words are conditions of `when`)"
+        check_known(PhaseError, said, name, numbers, "Those are" if numbers else "")
     for part in parts:
         if not isinstance(part, ast.Compare) or not all(type(op) in COMPARISONS for op in part.ops):
             raise PhaseError(

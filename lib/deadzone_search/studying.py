@@ -10,11 +10,10 @@ from deadzone.errors import PhaseError
 from deadzone.plugins import Level, Plan, Study, StudyError
 from deadzone.store.table import SEARCH_STAGE
 from deadzone.study.design import NextTreatments, with_equals
-from deadzone.study.factors import LevelsFactorSpec
+from deadzone.study.factors import LevelsFactorSpec, sized_level
 from deadzone.study.plan import SEARCH_TRIALS
 from deadzone.study.reasons import reason
 from deadzone.study.service_specs import ENVIRONMENT
-from deadzone.study.spec import sized_level
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -59,11 +58,10 @@ def next_cells(plan: Plan, table: pd.DataFrame) -> NextTreatments:
         for cell in said.ask.drop(columns="stage").to_dict("records")
     )
     if not chosen:
-        return NextTreatments((), reason("knobs_done", n=len(said.trials)), (), (), 0.0)
-    cost = float(table["wall_s"].mean()) * len(chosen) if len(table) else float("nan")
+        return NextTreatments((), reason("knobs_done", n=len(said.trials)), (), ())
     why = reason(f"knobs_{said.stage}", n=len(chosen))
     still_open = (reason("knobs_open"),) if said.recommendation is None else ()
-    return NextTreatments(chosen, why, (0.0,) * len(chosen), still_open, cost, said.stage)
+    return NextTreatments(chosen, why, (0.0,) * len(chosen), still_open, said.stage)
 
 
 def searched(study: Study, table: pd.DataFrame) -> KnobSearch:

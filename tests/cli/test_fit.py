@@ -371,12 +371,83 @@ THREE = (0.99, 1.0, 1.01)
             ("threads", "wall_s"),
             8,
         ),
+        (
+            "threads,elapsed_ms,success\n1,8,true\n2,4.1,true\n4,2.2,true\n8,1.2,true\n16,0.02,false\n",
+            "t.csv",
+            ("threads", "elapsed_ms"),
+            8,
+        ),
+        (
+            "threads,ms,Status\n1,8,200\n2,4.1,200\n4,2.2,200\n8,1.2,200\n16,0.02,503\n",
+            "t.csv",
+            ("threads", "ms"),
+            8,
+        ),
+        (
+            "threads,ms,Status\n1,8,OK\n2,4.1,OK\n4,2.2,OK\n8,1.2,OK\n16,0.02,Timeout\n",
+            "t.csv",
+            ("threads", "ms"),
+            8,
+        ),
+        (
+            "threads,ms,status\n1,8,True\n2,4.1,True\n4,2.2,True\n8,1.2,True\n16,0.02,False\n",
+            "t.csv",
+            ("threads", "ms"),
+            8,
+        ),
+        (
+            "threads,ms,status\n1,8,200\n2,4.1,200\n4,2.2,200\n8,1.2,200\n16,0.02,0\n",
+            "t.csv",
+            ("threads", "ms"),
+            8,
+        ),
+        (
+            "threads,ms,ok,exit_code\n1,8,90,0\n2,4.1,90,0\n4,2.2,90,0\n8,1.2,90,0\n16,0.02,90,1\n",
+            "t.csv",
+            ("threads", "ms"),
+            8,
+        ),
     ],
-    ids=["thousands of a sheet", "no limit beside a constant", "exit codes", "a mark of failures"],
+    ids=[
+        "thousands of a sheet",
+        "no limit beside a constant",
+        "exit codes",
+        "a mark of failures",
+        "a mark of JMeter",
+        "codes of HTTP",
+        "a status in words",
+        "a status of booleans",
+        "no answer beside codes of HTTP",
+        "a count beside exit codes",
+    ],
 )
 def test_what_was_written_is_what_is_compared(fit_of, text, name, asked, setting):
     answer = json.loads(fit_of(text, *asked, "--json", name=name, code=0).out)
     assert answer["recommendation"]["setting"] == setting
+
+
+def test_two_equal_trials_tell_the_digits_and_not_the_noise(fit_of):
+    text = "tool,wall_s\na,1.00\na,1.00\nb,1.02\nc,1.6\n"
+    advice = json.loads(fit_of(text, "tool", "wall_s", "--json").out)["recommendation"]
+    assert "b" in advice["tied"] and "c" not in advice["tied"]
+
+
+def test_a_target_is_judged_by_the_trials_that_the_noise_is_known_from(fit_of):
+    text = "allocator,latency_ms\na,90\na,98\nb,200\nb,210\n"
+    said = fit_of(text, "allocator", "latency_ms", "--slo", "mean", "103").out
+    assert "No setting meets mean ≤ 103 ms" in said and " recommended" not in said
+
+
+def test_a_rate_of_zero_is_no_number_of_events(fit_of):
+    said = fit_of("threads,rps\n1,10\n2,19\n4,33\n8,0\n", "threads", "rps", "--details").out
+    assert "counts events" not in said
+
+
+def test_levels_to_add_are_written_as_they_are_typed(fit_of):
+    levels = [0.5, *(2**n for n in range(11))]
+    rows = [(level, 1000 * (level / 0.5) ** 0.9 * noise) for level in levels for noise in THREE]
+    said = fit_of(rows, "batch", "ops_s", columns=("batch", "ops_s")).out
+    assert "add the levels 2048, 4096" in said
 
 
 def test_points_between_thousands_are_refused_where_they_may_be_decimals(fit_of):

@@ -33,7 +33,7 @@ def test_text_of_others_is_text(tmp_path, deadzone):
     head, *rows = [line for line in said.out.splitlines() if line.startswith("|")]
     assert len(rows) == 2 + len(OF_OTHERS)  # the rule and the overall row
     assert {len(re.findall(r"(?<!\\)\|", row)) for row in (head, *rows)} == {9}
-    told = said.out.replace(f"`deadzone compare {a} {b}`", "")
+    told = said.out.replace(f"`deadzone compare {a} {b} --by level`", "")
     assert not re.search(r"(?<!\\)[`<>\[\]_!#~$]|[@#!~$]\w|http://|https://|www\.|GH-\d", told)
     assert not any(line.startswith("/") for line in said.out.splitlines())
     assert "worse at 14 of 14" in said.out.splitlines()[0]

@@ -41,3 +41,14 @@ def test_runs_are_listed_and_older_ones_removed_when_asked_and_history_goes_on(r
     assert left == {"lock", "provenance.json", "study.yaml", "verdict.json"}
     assert deadzone("history", "probe").out == before
     assert "trials of 1 run," in deadzone(*asked, "--yes").out  # what was being measured
+    said = deadzone("sweep", str(runs[0].folder / "study.yaml"), "--resume", "run-00", code=3)
+    assert "were removed by `--prune`" in said.err and (runs[0].folder / "verdict.json").exists()
+
+
+def test_a_run_that_cannot_be_read_hides_no_other_and_stays(runs, deadzone):
+    (runs[-1].folder / "verdict.json").unlink()
+    runs[-1].journal_file.write_text("cut\n" + runs[-1].journal_file.read_text())
+    rows = json.loads(deadzone("runs", "--json").out)
+    assert rows[-1]["state"] == "unread" and rows[0]["state"] == "measured"
+    deadzone("runs", "--prune", "--keep", "1", "--yes")
+    assert runs[-1].journal_file.exists() and (runs[-1].folder / "study.yaml").exists()

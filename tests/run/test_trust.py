@@ -32,16 +32,16 @@ def test_what_a_trial_itself_stalled_on_is_what_it_measures():
     memory = {"memory_pressure": 0.5, "own_memory_pressure": 0.45}
     assert doubted(**memory, io_pressure=0.5, own_io_pressure=0.42) == ()
     others = doubted(memory_pressure=0.5, own_memory_pressure=0.2)
-    assert others == ("tasks stalled on memory 30% of the time (threshold 10%)",)
+    assert others == ("tasks stalled on memory 30.0% of the time (threshold 10%)",)
 
 
 @pytest.mark.parametrize(
     ("seen", "reason"),
     [
         ({"foreign_cpu": 0.4}, "other processes used 0.40 cores (threshold 0.15)"),
-        ({"steal": 0.2}, "the hypervisor withheld 0.20 cores (threshold 0.05)"),
-        ({"memory_pressure": 0.3}, "tasks stalled on memory 30% of the time (threshold 10%)"),
-        ({"io_pressure": 0.25}, "tasks stalled on I/O 25% of the time (threshold 10%)"),
+        ({"steal": 0.2}, "the hypervisor withheld 0.200 cores (threshold 0.05)"),
+        ({"memory_pressure": 0.3}, "tasks stalled on memory 30.0% of the time (threshold 10%)"),
+        ({"io_pressure": 0.25}, "tasks stalled on I/O 25.0% of the time (threshold 10%)"),
         ({"clock_drift": 0.05}, "the clocks disagree by 5.0% (threshold 1.0%)"),
         ({"nr_throttled": 3}, "throttled in 3 periods although it had no limit"),
     ],

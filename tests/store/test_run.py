@@ -1,6 +1,7 @@
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 
@@ -91,6 +92,15 @@ def test_a_run_that_was_given_a_name_is_as_old_as_its_study(three_runs, tmp_path
     assert RunFolder.find(tmp_path, "latest").run_id == "before"
     os.utime(named.folder / "study.yaml", (0, 0))
     assert list_runs(tmp_path)[0].run_id == "before"
+    assert RunFolder.find(tmp_path, "probe/latest").run_id.endswith("bbbb")
+
+
+def test_a_copy_is_as_old_as_what_it_was_copied_from(three_runs, tmp_path):
+    three_runs[0].write_provenance({})
+    facts = json.loads((three_runs[0].folder / "provenance.json").read_text())
+    facts["recorded_at"] = "2026-01-01T00:00:00+00:00"
+    (three_runs[0].folder / "provenance.json").write_text(json.dumps(facts))
+    shutil.copytree(three_runs[0].folder, three_runs[0].folder.with_name("before-upgrade"))
     assert RunFolder.find(tmp_path, "probe/latest").run_id.endswith("bbbb")
 
 

@@ -30,6 +30,7 @@ GRID = [f"cpu_limit={limit} threads={n}" for limit in (1, "none") for n in (1, "
     ("factors", "design", "expected"),
     [("{cpu_limit: [1, none], threads: [1, auto]}", "{}", GRID),
      ("{cpu_limit: [1, 2, 4], threads: [1, 2, 4]}", "{kind: paired}", DIAGONAL),
+     ("{cpu_limit: [1, 1, none, none], threads: [1, auto, 1, auto]}", "{kind: paired}", GRID),
      ("{cpu_limit: [1, 2, 4], threads: {equals: cpu_limit}}", "{}", DIAGONAL)],
 )  # fmt: skip
 def test_factors_are_combined_or_paired_or_equal(factors, design, expected):

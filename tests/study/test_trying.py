@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from deadzone.errors import StudyError
-from deadzone.study.levels import chosen_levels
+from deadzone.study.levels import chosen_levels, fill
 from deadzone.study.loading import parse_study
 from deadzone.study.trying import levels_in, study_of_line, study_text
 
@@ -87,6 +87,28 @@ def test_braces_of_the_program_stay_its_own():
     assert made.workload.argv[-1] == "{{ print $1; x{{}}y }}"
 
 
+@pytest.mark.parametrize(
+    "typed",
+    ['{"size":%s,"query":{"match_all":{}}}', '{"a":{"b":%s}}', "{for(i=0;i<%s;i++){x+=i}}"],
+)
+def test_nested_braces_reach_the_program_as_they_were_typed(typed):
+    (part,) = study("curl", typed % "{n}", lists=[("n", "1,2")]).workload.argv[1:]
+    assert fill(part, {"n": 2}) == typed % 2
+
+
+def test_a_name_may_have_capitals_inside():
+    made = study("java", "-DpoolSize={poolSize}", lists=[("poolSize", "1,2")])
+    assert made.workload.argv == ("java", "-DpoolSize={poolSize}")
+
+
+def test_a_script_behind_c_is_read_by_its_own_shell_and_stays_one_word():
+    asked = ("bash", "-c", "./b --n={n} --out=$(mktemp)")
+    made = study(*asked, lists=[("n", "1,2")])
+    assert made.workload.argv == asked
+    made = study(*asked, lists=[("n", "1,2")], shell="sh")  # noqa: S604 - no process is started
+    assert made.workload.argv[-1] == "bash -c './b --n={n} --out=$(mktemp)'"
+
+
 def test_a_response_is_an_expression_or_a_column():
     of_line = partial(study, "x", "{n}", lists=[("n", "1,2")])
     made = of_line(response=r"tps = ([\d.]+)", goal="max")
@@ -94,6 +116,9 @@ def test_a_response_is_an_expression_or_a_column():
     assert made.workload.responses["tps"].stream == "both"
     assert of_line(response="max_rss_bytes").response.name == "max_rss_bytes"
     assert of_line(response=r"(\d+)").response.name == "result"
+    units = [of_line(response=rf"([\d.]+) {unit}").response.unit for unit in ("ops/s", "pages")]
+    assert units == ["ops/s", None]
+    assert of_line(response=r"(?i)throughput: ([\d.]+)").response.name == "throughput"
 
 
 @pytest.mark.parametrize(
@@ -109,6 +134,9 @@ def test_a_response_is_an_expression_or_a_column():
       "-P n 1 x -D 1: could not convert string to float: 'x'"),
      (("xz", "{n}"), {"lists": [("n", "1,2")], "steps": ["2"]}, "-D 2 has no `-P NAME"),
      (("xz", "{n}"), {"lists": [("n", "1-8")]}, r"or `1\.\.8`"),
+     (("xz", "{n}"), {"lists": [("n", "1,2,8..32")]}, r"8\.\.32: a range is of plain numbers"),
+     (("xz", "{n}"), {"lists": [("n", "64k..1M")]}, r"write all levels, such as `64KiB"),
+     (("N=${n} ./x",), {"lists": [("n", "1,2")], "shell": "sh"}, "n stands nowhere"),
      (("xz",), {"memory_limit": "64M..1GiB"}, "memory_limit 64M..1GiB: is '64M'; a size is"),
      (("xz", "{n-1}"), {"lists": [("n-1", "1,2")]}, "write letters, digits and _"),
      (("A=1 B={n} node",), {"lists": [("n", "1,2")]}, "'A=1' means something to a shell only"),

@@ -66,6 +66,13 @@ CELLS = {"threads": [1, 2], "host": ["a", "b"]}
         (lambda: MODEL.recommend(cost="1" * 400 + " * wall_s"), "cannot be read as arithmetic"),
         (lambda: dz.explain_phases(TRIALS[["wall_s"]], MODEL), "no column 'threads'"),
         (lambda: dz.sweep(len, {"n": []}), "n"),
+        (lambda: dz.sweep(len, {"n": 5}), "list of levels of 'n' is needed, not int"),
+        (lambda: dz.sweep(len, [1, 2]), "mapping such as .* is needed, not list"),
+        (lambda: dz.sweep(["x", "{n}"], {"n": [1]}, prepare=["sync"]), "prepare, a line as text"),
+        (lambda: dz.sweep(["x", "{n}"], {"n": [1]}, belongs="port=1"), "belongs, a list of texts"),
+        (lambda: dz.sweep(dz.load_study("xz-threads"), replicates=20), "give replicates to"),
+        (lambda: dz.sweep("mine.ipynb"), "is a notebook: `deadzone publish mine.ipynb`"),
+        (lambda: dz.Verdict(MODEL.recommend(), within=0.1), "The setting is decided"),
         (lambda: dz.publish(dz.load_run(TABLE, **AS)), "is a table, not a run"),
     ],
 )

@@ -4,6 +4,7 @@ The catalogue of findings: each check says beside itself what it finds, how grav
 was seen and what to change. Its docstring is what `deadzone explain` says of it.
 """
 
+import shlex
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -74,7 +75,9 @@ class Finding:
     def mend(self) -> Message:
         """What to change."""
         mend, how = KINDS[self.key].mend, self.values.get("how", "")
-        return say(mend.get(self.values.get("mend", how), mend[""]), **self.values)
+        columns = {name: self.values[name] for name in ("column", "other") if name in self.values}
+        typed = {f"typed_{name}": shlex.quote(str(text)) for name, text in columns.items()}
+        return say(mend.get(self.values.get("mend", how), mend[""]), **self.values, **typed)
 
     @property
     def sentence(self) -> Message:

@@ -19,6 +19,9 @@ from deadzone.study.scales import INTERVAL, KnobScale
 WELL = ("ok", "success", "succeeded", "passed", "completed", "done")
 """A status of one of these words is a trial that ended well."""
 
+MARKS_WELL = ("success", "successful", "succeeded", "passed", "ok")
+"""Columns of booleans that say whether a trial ended well."""
+
 WORDS = {
     **dict.fromkeys(("true", "1", "1.0", "yes"), True),
     **dict.fromkeys(("false", "0", "0.0", "no"), False),
@@ -85,12 +88,34 @@ def is_well(rows: pd.DataFrame) -> pd.Series:
     return status.isin([word for word in status.unique() if str(word).strip().lower() in WELL])
 
 
-def with_status(rows: pd.DataFrame) -> pd.DataFrame:
-    """The table with a status by its exit codes, where it has none and some are 0."""
-    if "status" in rows or "exit_code" not in rows:
+def with_status(rows: pd.DataFrame, roles: Sequence[str]) -> pd.DataFrame:
+    """The table with the status of each trial where another column tells it: one of another case,
+    codes of HTTP or of an exit, booleans such as `success`; if some ended well. roles: names of
+    the knob, the response and the other factors, which tell none."""
+    if "status" in roles:
         return rows
-    ended = numbers(rows, "exit_code").fillna(0).eq(0)
-    if ended.all() or not ended.any():
+    named = {str(name).strip().lower(): name for name in rows.columns[::-1] if name not in roles}
+    name = "status" if "status" in rows else named.get("status")
+    marks = next((named[word] for word in MARKS_WELL if word in named), None)
+    if name is not None and rows[name].astype(str).str.lower().isin(("true", "false")).any():
+        marks, name = name, None
+    if name is not None:
+        codes = numbers(rows, name)
+        if codes.notna().any():
+            is_http = bool((codes >= 100).any())
+            return _with_ends(rows, codes.between(200, 399) if is_http else codes.eq(0))
+        told = rows.assign(status=rows[name])
+        if name == "status" or is_well(told).any():
+            return told
+    if marks is not None:
+        said = rows[marks].map(lambda cell: WORDS.get(str(cell).strip().lower()))
+        if said.notna().all():
+            return _with_ends(rows, said.astype(bool))
+    return _with_ends(rows, numbers(rows, "exit_code").fillna(0).eq(0))
+
+
+def _with_ends(rows: pd.DataFrame, ended: pd.Series) -> pd.DataFrame:
+    if not ended.any() or ("status" not in rows and ended.all()):
         return rows
     return rows.assign(status=ended.map({True: "ok", False: "failed"}))
 

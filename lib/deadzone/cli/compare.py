@@ -85,7 +85,12 @@ def command(
     Each commit has a worktree, which is removed in the end: an interrupted comparison begins anew.
     """
     limits["by"] = factors
-    whole = shlex.join(["deadzone", "compare", *sources])
+    asked = {"response": responses, "goal": goals, "by": factors}
+    typed = [word for name, every in asked.items() for one in every for word in (f"--{name}", one)]
+    usual = {"wide": "", "name": "", "threshold": 0.03, "confidence": 0.95}
+    single = {name: limits.get(name) or one for name, one in usual.items()}
+    typed += [word for n, one in single.items() if one != usual[n] for word in (f"--{n}", str(one))]
+    whole = shlex.join(["deadzone", "compare", *sources, *typed])
     if checkout:
         from deadzone.verbs.checkouts import compare_checkouts
 

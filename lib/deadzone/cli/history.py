@@ -12,8 +12,8 @@ MOST_RUNS = 20
 @click.argument("study", default="")
 @click.option("--json", "as_json", is_flag=True, help="Print every run and level as JSON.")
 def command(study: str, as_json: bool) -> None:
-    """Print the runs of STUDY, by default of the newest run, the oldest first: what each says to
-    set, the response there, and what moved.
+    """Print the newest 20 runs of STUDY, by default of the newest run, the oldest first: what each
+    says to set, the response there, and what moved over all.
 
     A run is compared with all earlier ones, so that a slow change shows, too.
     """

@@ -39,7 +39,8 @@ def command(folder: Path, as_json: bool) -> None:
     if as_json:
         click.echo(json.dumps({"folder": str(folder.resolve()), "files": made}))
         return
-    said = f"{folder}: {len(made)} files written; README.md says what to do next."
+    way_on = "README.md says" if "README.md" in made else "`deadzone run gzip-level` is"
+    said = f"{folder}: {len(made)} files written; {way_on} what to do next."
     click.echo(said if made else "Nothing is missing.")
 
 

@@ -2,6 +2,7 @@
 code."""
 
 import gc
+import io
 import os
 import signal
 import sys
@@ -150,6 +151,7 @@ def main() -> None:
     # beyond ASCII: 1.6 s of CPU time.
     sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]
     _heed_interrupts()
+    _mend_streams()
     said = ""
     try:
         code = deadzone.main(standalone_mode=False)
@@ -176,6 +178,15 @@ def main() -> None:
     if said:
         print(f"deadzone: {said}", file=sys.stderr)
     sys.exit(code if isinstance(code, int) else 0)
+
+
+def _mend_streams() -> None:
+    """Streams that are there and take every letter, whoever started the command."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:  # closed by who started it
+            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: PTH123, SIM115
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")  # as Python has it for stderr
 
 
 def _heed_interrupts() -> None:

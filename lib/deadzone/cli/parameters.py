@@ -2,6 +2,7 @@
 in hyperfine; and what a study from elsewhere would execute, said before it does."""
 
 import hashlib
+import os
 import shlex
 import sys
 from collections.abc import Callable, Iterator
@@ -20,11 +21,14 @@ from deadzone.errors import StudyError
 from deadzone.language.messages import _
 from deadzone.run.targets.undo_log import state_folder
 from deadzone.study.coresident_specs import coresident_of
-from deadzone.study.loading import SUFFIXES, find_study, load_study, read_yaml, yaml_in
+from deadzone.study.loading import SUFFIXES, find_study, load_study, of_study, read_yaml, yaml_in
 from deadzone.study.masking import masked
 from deadzone.visible import visible
 
-EXECUTED = ("argv", "setup", "prepare", "cleanup", "hook", "restore", "script", "image")
+EXECUTED = (
+    "argv", "setup", "prepare", "cleanup", "hook", "restore", "script", "image", "notebook",
+    "program",
+)  # fmt: skip
 """Keys of a study whose text is executed, or names what is."""
 
 belongs_option = click.option(
@@ -52,7 +56,7 @@ adaptive_options = together(
     click.option(
         "--budget",
         metavar="TIME",
-        help="Time that the trials may take in all, such as 30s, 5m or 1h.",
+        help="Time that the trials may take, such as 30s, 5m or 1h; anew with --resume.",
     ),
 )
 measuring_options = together(
@@ -107,7 +111,7 @@ def study_options(function: Callable[..., None]) -> Callable[..., None]:
     def with_overrides(**given: Any) -> None:
         own = [places.home().resolve(), places.CARRIED]
         path = Path(given["study"])
-        if is_file := path.suffix in SUFFIXES:
+        if is_file := path.suffix in SUFFIXES or os.path.isfile(path):  # noqa: PTH113 - long names
             places.use_home_of(path)
         changes = ("parameters", "parameter_file", "replicates", "warmup", "allow")
         overrides = overrides_of(*(given.pop(name) for name in changes))
@@ -121,14 +125,15 @@ def study_options(function: Callable[..., None]) -> Callable[..., None]:
         if (cores := given.pop("foreign_cpu")) is not None:
             overrides["trust.max_foreign_cpu"] = cores
         if at := places_asked(given):
-            knob = load_study(
-                find_study(given["study"], places.study_folders()), overrides
-            ).knob_name
+            file = find_study(given["study"], places.study_folders())
+            names = load_study(file, of_study(overrides)).factor_names()
+            by_name = {name: value for name, value in overrides.items() if name in names}
+            knob = load_study(file, by_name | of_study(overrides)).knob_name
             overrides |= {f"factors.{knob}.at.{level}": place for level, place in at.items()}
         overrides = claims_as_overrides(given["study"], overrides, given.pop("sentences"))
         asked = {name: given.pop(name) for name in Asked.__dataclass_fields__ if name in given}
         if is_file and not asked["dry_run"] and not any(map(path.resolve().is_relative_to, own)):
-            agree_to_execute(path)
+            agree_to_execute(path, of_study(overrides))
         function(Asked(**asked, overrides=overrides), **given)
 
     return together(
@@ -177,14 +182,14 @@ def overrides_of(
     return values | {name: value for name, value in options.items() if value is not None}
 
 
-def agree_to_execute(path: Path) -> None:
-    """Show the commands of a study that lies outside the repository; raise click.Abort where
-    the user does not agree.
+def agree_to_execute(path: Path, overrides: dict[str, Any]) -> None:
+    """Show the commands of a study that lies outside the repository, with what is asked of it in
+    place of its own; raise click.Abort where the user does not agree.
 
     On a terminal the user is asked, once for each text of the study. Raises StudyError if there is
     no such study.
     """
-    commands = list(commands_in(load_study(path).model_dump(mode="json")))
+    commands = list(commands_in(load_study(path, overrides).model_dump(mode="json")))
     key = hashlib.sha256("\n".join(commands).encode()).hexdigest()
     agreed = state_folder("agreed") / key
     if not commands or agreed.exists():
@@ -212,7 +217,7 @@ def commands_in(document: Any, where: str = "") -> Iterator[str]:
     stands under."""
     for key, value in document.items() if isinstance(document, dict) else ():
         name = f"{where}.{key}".removeprefix(".")
-        if key in EXECUTED and value:
+        if key in EXECUTED and value and (key, value) != ("program", "bundled"):
             yield masked(
                 f"{name}: {value if isinstance(value, str) else shlex.join(map(str, value))}"
             )

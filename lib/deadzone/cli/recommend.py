@@ -22,7 +22,7 @@ from deadzone.store.run import RunFolder
     is_flag=True,
     help="Print a strategic merge patch for kubectl or kustomize.",
 )
-@gone("--next", "the report says under `What to do now` what to try next.", is_flag=True)
+@gone("--next", "the report says under `What to do now` how many trials decide.", is_flag=True)
 @click.option(
     "--workload",
     metavar="KIND/NAME",

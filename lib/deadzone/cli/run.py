@@ -20,17 +20,18 @@ from deadzone.cli.options import details_option, gone
 from deadzone.cli.parameters import Asked, study_options
 from deadzone.cli.report import warn_of_pdf
 from deadzone.cli.sweep import print_plan
-from deadzone.errors import EXIT_FINDING, EXIT_MOVED, StudyError, check_known
+from deadzone.errors import EXIT_FINDING, EXIT_MOVED, ReportError, StudyError, check_known
 from deadzone.language.messages import LANGUAGES, speaking
 from deadzone.report.document.execution import execute, notebook_parameters, refuse_secrets
 from deadzone.report.document.publishing import publish_run, read_entry, run_parameter
 from deadzone.run.sweep.opening import open_run, planned_file
 from deadzone.run.sweep.progress import PROGRESS_VARIABLE, shown_on
-from deadzone.run.targets.undo_log import remove_leftovers
+from deadzone.run.targets.undo_log import give_back_left_over
+from deadzone.store.command_lines import way_on
 from deadzone.store.run import RunFolder, new_run_id
 from deadzone.study.design import refuse_unanswerable
 from deadzone.study.direction import GOALS
-from deadzone.study.loading import SHORT_NAMES, find_study, load_study
+from deadzone.study.loading import find_study, load_study, of_study
 from deadzone.study.spec import Study
 
 INSTEAD_OF_ARCHIVE = (
@@ -104,11 +105,8 @@ def command(asked: Asked, quiet: bool, details: bool) -> None:
 
 def _split(study: str, given: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
     """Which parameters are the analysis notebook's, and which are the study's."""
-    own = {
-        n: v for n, v in given.items() if n.split(".")[0] in Study.model_fields or n in SHORT_NAMES
-    }
     path = find_study(study, places.study_folders())
-    spec = load_study(path, own)
+    spec = load_study(path, of_study(given))
     notebook = places.notebook(spec.notebook or spec.analysis_notebook, path.resolve().parent)
     names = set(notebook_parameters(notebook))
     names -= {run_parameter(notebook), "table", *Study.model_fields}
@@ -140,8 +138,12 @@ def _sweep(asked: Asked) -> RunFolder:
                 stderr=sys.stderr,
                 interrupt=partial(_interrupt, run),
             )
+        except ReportError as error:  # such as of a kernel that was killed
+            on = f"go on with {way_on(run)}" if way_on(run) else "nothing was measured"
+            error.args = (*error.args, f"What was measured is kept; {on}.")
+            raise
         finally:
-            remove_leftovers()
+            give_back_left_over(partial(click.echo, err=True))  # of a kernel that was killed
             if executed.exists() and run.folder.is_dir():
                 with contextlib.suppress(OSError):
                     shutil.copyfile(executed, run.folder / "sweep.ipynb")

@@ -6,7 +6,15 @@ import shutil
 import click
 
 from deadzone import places
-from deadzone.store.run import LOGS, PROFILES_FOLDER, VERDICT_FILE, RunFolder, list_runs
+from deadzone.errors import StoreError
+from deadzone.store.run import (
+    JOURNAL_FILE,
+    LOGS,
+    PROFILES_FOLDER,
+    VERDICT_FILE,
+    RunFolder,
+    list_runs,
+)
 from deadzone.study.quantity import size_text
 
 LARGE = ("*.jsonl", "*.parquet", "*.ipynb", PROFILES_FOLDER, LOGS)
@@ -63,7 +71,8 @@ def _older(study: str, keep: int) -> dict[str, RunFolder]:
     older: dict[str, RunFolder] = {}
     for name in sorted({run.folder.parent.name for run in every}):
         of_study = [run for run in every if run.folder.parent.name == name]
-        if free := [run for run in of_study[:-keep] if state_of(run) == "measured"]:
+        old = [run for run in of_study[:-keep] if state_of(run) == "measured"]
+        if free := [run for run in old if _is_read(run)]:
             frame = history(name)  # it keeps the verdict of each run, too
             named = {*frame.loc[frame["ratio"].notna() | (frame["study_changed"] != ""), "run"]}
             unkept = {run.run_id for run in free if not (run.folder / VERDICT_FILE).exists()}
@@ -72,11 +81,21 @@ def _older(study: str, keep: int) -> dict[str, RunFolder]:
     return older
 
 
+def _is_read(run: RunFolder) -> bool:
+    """Whether a run can be read here, which one of a later release or another pack cannot."""
+    try:
+        run.study(), run.provenance(), run.records()
+    except StoreError:
+        return False
+    return True
+
+
 def _remove(run: RunFolder) -> None:
     """Remove what a run measured; all of one without a verdict. Raises StoreError where it is being
     written."""
     with run.lock():
         if not (run.folder / VERDICT_FILE).exists():
             shutil.rmtree(run.folder)
-        for path in [path for pattern in LARGE for path in run.folder.glob(pattern)]:
+        paths = [path for pattern in LARGE for path in run.folder.glob(pattern)]
+        for path in sorted(paths, key=lambda path: path.name == JOURNAL_FILE):  # it goes last
             shutil.rmtree(path) if path.is_dir() else path.unlink()

@@ -13,6 +13,7 @@ from deadzone import places
 from deadzone.cli.claims import fail_where_claims_fell, say_claims
 from deadzone.cli.parameters import Asked, study_options
 from deadzone.errors import EXIT_FINDING, DeadzoneError, StoreError
+from deadzone.language.formats import number
 from deadzone.language.messages import _
 from deadzone.run.sweep.forecast import preview
 from deadzone.run.sweep.opening import open_run, planned_file
@@ -102,7 +103,7 @@ def print_rehearsal(plan: Plan, as_json: bool = False) -> None:
     else:
         for record in records:
             value = record["responses"].get(response)
-            status = record["status"] if value is None else f"{response} {value:.4g}"
+            status = record["status"] if value is None else f"{response} {number(value)}"
             levels = ", ".join(f"{name} {level}" for name, level in record["levels"].items())
             known = {"levels": levels, "wall_s": record["wall_s"], "status": status}
             click.echo(_("{levels}: {wall_s:number} s, {status}", **known))

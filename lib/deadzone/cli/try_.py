@@ -200,7 +200,7 @@ def _without_its_line(runs: Path, name: str | None) -> RunFolder:
 
 def _line() -> str:
     """The line as it was typed."""
-    return shlex.join(["deadzone", *sys.argv[1:]]).replace("\n", " ")
+    return visible(" ".join(shlex.join(["deadzone", *sys.argv[1:]]).splitlines()))
 
 
 def _save(path: Path, document: dict[str, Any], quiet: bool) -> None:
@@ -212,7 +212,8 @@ def _save(path: Path, document: dict[str, Any], quiet: bool) -> None:
         path.write_text(study_text(document, _line(), str(path)), encoding="utf-8")
     if not quiet:
         click.echo(
-            f"The study file is {path}; deadzone run {path} does the same and publishes the report."
+            f"The study file is {path}; `deadzone run {shlex.quote(str(path))}` does the same and "
+            "publishes the report."
         )
 
 
@@ -242,8 +243,9 @@ def _print_plan(plan: Plan) -> None:
         )
         return
     counted = f"{n} treatments," if (n := len(plan.treatments)) > 1 else "one treatment"
+    times = "once" if design.replicates == 1 else f"{design.replicates} times"
     click.echo(
-        f"{len(plan.trials)} trials: {counted} {design.replicates} times in random "
+        f"{len(plan.trials)} trials: {counted} {times} in random "
         f"order{f', after {design.warmup} of each for warm-up' if design.warmup else ''}"
     )
 

@@ -40,12 +40,12 @@ def doubts(
     reasons = [
         None if harmless else foreign_cpu(seen, limits.max_foreign_cpu),
         _above(
-            seen.steal, limits.max_steal, "the hypervisor withheld {:.2f} cores (threshold {:.2f})"
+            seen.steal, limits.max_steal, "the hypervisor withheld {:.3f} cores (threshold {:g})"
         ),
         _above(
-            memory_pressure, most, "tasks stalled on memory {:.0%} of the time (threshold {:.0%})"
+            memory_pressure, most, "tasks stalled on memory {:.1%} of the time (threshold {:.0%})"
         ),
-        _above(io_pressure, most, "tasks stalled on I/O {:.0%} of the time (threshold {:.0%})"),
+        _above(io_pressure, most, "tasks stalled on I/O {:.1%} of the time (threshold {:.0%})"),
         _above(
             seen.clock_drift,
             limits.max_clock_drift,

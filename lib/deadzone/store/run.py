@@ -15,8 +15,6 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import yaml
-
 from deadzone.contents import bytes_of, text_of, written_whole
 from deadzone.errors import (
     SaidAs,
@@ -43,7 +41,7 @@ from deadzone.store.records import (
 from deadzone.store.table import long_pieces, tidy_pieces, whole, write_pieces
 from deadzone.study.claims import ClaimSpec, check_claims
 from deadzone.study.design import claims_of_study, levels_of
-from deadzone.study.loading import dump_study, parse_study, yaml_in
+from deadzone.study.loading import dump_document, dump_study, parse_study, yaml_in
 from deadzone.study.reasons import reason, reason_of
 from deadzone.study.spec import Study
 
@@ -224,6 +222,14 @@ class RunFolder:
             with contextlib.suppress(OSError):
                 self.folder.parent.rmdir()
 
+    def check_not_pruned(self) -> None:
+        """Raise StoreError where the trials were removed and the verdict is kept."""
+        if (self.folder / VERDICT_FILE).exists() and not self.journal_file.exists():
+            raise StoreError(
+                f"The trials of run {self.run_id} were removed by `--prune`; what it said stands "
+                f"in `deadzone history {self.folder.parent.name}`."
+            )
+
     def writer(self) -> int | None:
         """Process that holds the run for writing; None where none does, or it is not known."""
         return holder_of(self.folder / LOCK_FILE)
@@ -364,7 +370,7 @@ class RunFolder:
         added_at = f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}"
         made += [(claim, added_at) for claim in claims]
         document = [{"added_at": when, "claim": claim.stated()} for claim, when in made if when]
-        self._write(CLAIMS_FILE, yaml.safe_dump(document, sort_keys=False, allow_unicode=True))
+        self._write(CLAIMS_FILE, dump_document(document))
 
     def write_tables(self) -> None:
         """Write the tables from the journals, in pieces: see `deadzone.store.table`. Raises
@@ -448,8 +454,12 @@ def list_runs(runs: Path, study: str | None = None) -> list[RunFolder]:
 
 
 def _began(folder: Path) -> tuple[str, str]:
-    """When a run began, by its id; of one that was given a name, by the file of its study."""
+    """When a run began: by its id, else by its provenance, else by the file of its study."""
     if OWN_ID.fullmatch(folder.name):
         return folder.name, ""
+    with contextlib.suppress(StoreError, KeyError, ValueError):  # a copy has the time of copying
+        facts = RunFolder(folder).provenance()
+        first = [*facts.get("earlier_parts", ()), facts][0]["recorded_at"]
+        return f"{datetime.fromisoformat(first):%Y%m%dT%H%M%SZ}", folder.name
     written = datetime.fromtimestamp((folder / STUDY_FILE).stat().st_mtime, UTC)
     return f"{written:%Y%m%dT%H%M%SZ}", folder.name

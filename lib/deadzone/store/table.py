@@ -89,7 +89,8 @@ TRACES = {
     "cpu_cycles": "Int64",
     "cpu_cache_misses": "Int64",
 }
-"""What a trial left behind besides its figures, from which mistakes of the experiment are found."""
+"""What a trial left behind besides its figures, from which mistakes of the experiment are found;
+the last four are of runs that 0.2.0 and earlier versions measured."""
 
 ACCOUNT = {
     "threads_s": "float64",

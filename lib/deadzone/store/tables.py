@@ -76,8 +76,13 @@ all others."""
 
 
 def is_table(path: str | Path) -> bool:
-    """Whether a file is a table, by the ending of its name."""
-    return str(path).endswith(READABLE) or Path(path) == STANDARD_INPUT
+    """Whether a file is a table, by the ending of its name, or because a program writes it."""
+    return str(path).endswith(READABLE) or _is_stream(Path(path))
+
+
+def _is_stream(path: Path) -> bool:
+    """Whether a path is what a program writes: `-`, or a pipe such as `<(...)` of a shell."""
+    return path == STANDARD_INPUT or (os.path.exists(path) and path.is_fifo())  # noqa: PTH110
 
 
 def is_file_of_table(source: str | Path) -> bool:
@@ -92,12 +97,12 @@ def _ending(path: Path) -> str:
 def read_table(path: Path) -> pd.DataFrame:
     """A table from a file: text with its cells apart by commas, semicolons, tabs, bars or blanks
     (also .csv.gz), Markdown, records in JSON, Parquet, Feather, or the first sheet of Excel; from
-    standard input where the path is `-`.
+    standard input where the path is `-`, or a pipe.
 
     Raises TableError if the file is missing, of another kind, empty or damaged.
     """
-    if path == STANDARD_INPUT:
-        return _read_standard_input()
+    if _is_stream(path):
+        return _read_stream(path)
     is_missing = path.suffix and not os.path.exists(path)  # noqa: PTH110
     if not (is_table(path) or is_missing or is_drawn(path)):
         hint = _recognised(path) if path.suffix else f" If it is a run: `deadzone report {path}`."
@@ -202,9 +207,9 @@ def levels_in(columns: Collection[object]) -> list[str]:
     return []
 
 
-def _read_standard_input() -> pd.DataFrame:
+def _read_stream(path: Path) -> pd.DataFrame:
     """The table that another program writes, of which the first bytes say what it is."""
-    content = sys.stdin.buffer.read()
+    content = sys.stdin.buffer.read() if path == STANDARD_INPUT else path.read_bytes()
     ending = next((end for begin, end in BEGINNINGS.items() if content.startswith(begin)), ".csv")
     with tempfile.NamedTemporaryFile(suffix=ending) as file:
         file.write(content)
@@ -212,8 +217,9 @@ def _read_standard_input() -> pd.DataFrame:
         try:
             return read_table(Path(file.name))
         except TableError as error:
-            said = str(error).replace(f"{file.name}:", "standard input:", 1)
-            raise TableError(said.replace(file.name, "/dev/stdin")) from error
+            names = ("standard input", "/dev/stdin") if path == STANDARD_INPUT else (path, path)
+            said = str(error).replace(f"{file.name}:", f"{names[0]}:", 1)
+            raise TableError(said.replace(file.name, str(names[1]))) from error
 
 
 def _read(path: Path) -> pd.DataFrame:
@@ -258,9 +264,7 @@ def _read_csv(path: Path) -> pd.DataFrame:
     and so is a last column that trailing marks make."""
     how, columns = form_of(path)
     if columns > MOST_COLUMNS:
-        raise ValueError(
-            f"its first line has {columns - 1:,} cells, more than any table has columns"
-        )
+        raise ValueError(f"its first line has {columns:,} cells, more than any table has columns")
     table = pd.read_csv(path, **how)
     if not table.index.equals(pd.RangeIndex(len(table))):
         how["index_col"] = False  # each row ends in a mark that the first line does not have
@@ -355,6 +359,9 @@ def appended(path: Path, table: pd.DataFrame) -> pd.DataFrame:
             f"{path}: the rows cannot be added, since it cannot be read: {error}."
         ) from error
     both = pd.concat([there, table], ignore_index=True)
+    for name in both.select_dtypes("object"):  # 4 and auto are one column of text
+        if both[name].map(type, na_action="ignore").nunique() > 1:
+            both[name] = both[name].map(str, na_action="ignore")
     if "status" in both and not ("status" in there and "status" in table):
         both["status"] = both["status"].fillna("ok")  # a table without one holds no failure
     return both

@@ -55,7 +55,7 @@ def form_of(path: Path) -> tuple[dict[str, Any], int]:
     separator = "|" if are_bars else _separator(lines[: ROWS_LOOKED_AT + 1])
     _refuse_thousands(lines, separator)
     if are_bars:
-        return {**how, "sep": "|"}, lines[0].count("|")
+        return {**how, "sep": "|"}, lines[0].strip(" |").count("|") + 1
     cells = [cell.strip() for line in lines[1:] for cell in _cells(line, separator)]
     commas = [cell for cell in cells if separator != "," and DECIMAL_COMMA.fullmatch(cell)]
     comma = bool(commas) and (separator == ";" or not all(map(LONE_THOUSANDS.fullmatch, commas)))

@@ -10,11 +10,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, field_validator
+from pydantic import AfterValidator, Field, field_validator
 
 from deadzone.errors import StudyError, check_known, did_you_mean
 from deadzone.study.base import NAME_PATTERN, Spec
-from deadzone.study.factors import FactorLevel
+from deadzone.study.factors import FactorLevel, sized_level
 from deadzone.study.levels import Level, format_level, is_number, read_level
 from deadzone.study.objective_specs import DERIVED, Column, ObjectiveSpec, in_own_units
 from deadzone.study.scales import NO_LIMIT, level_name, scale_of
@@ -26,7 +26,9 @@ where the claim names none, and of a `best` that holds in part."""
 MOST_CLAIMS = 200
 """More claims than this leave each so little confidence that none can be decided."""
 
-Levels = Annotated[dict[Column, FactorLevel], Field(min_length=1)]
+Sized = AfterValidator(lambda at: {name: sized_level(name, level) for name, level in at.items()})
+Given = Annotated[dict[Column, FactorLevel], Sized]
+Levels = Annotated[dict[Column, FactorLevel], Field(min_length=1), Sized]
 Cause = Literal[
     "less_work", "more_cores", "more_cpu_work", "cpu_full", "throttled", "waiting_for_disk",
     "memory_short", "waiting_for_each_other", "sleeping", "too_few_threads",
@@ -166,7 +168,7 @@ class ClaimSpec(Spec):
     stop: FactorLevel | None = Field(default=None, alias="to")
     """of not_worse: level after"""
 
-    given: dict[Column, FactorLevel] = Field(default_factory=dict)
+    given: Given = Field(default_factory=dict)
     """levels of other factors at which the claim is to hold"""
 
     knob: Column | None = None

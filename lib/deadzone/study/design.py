@@ -18,11 +18,18 @@ from deadzone import packs
 from deadzone.errors import StudyError, refused
 from deadzone.language.messages import Message, _
 from deadzone.study.claims import ClaimSpec
-from deadzone.study.factors import HOST_CORES, EqualFactorSpec, Factor, FactorSpec, LevelsFactorSpec
+from deadzone.study.factors import (
+    HOST_CORES,
+    EqualFactorSpec,
+    Factor,
+    FactorSpec,
+    LevelsFactorSpec,
+    sized_level,
+)
 from deadzone.study.levels import NONE, Level, format_level, is_number
 from deadzone.study.scales import nothing_to_choose, scale_of
 from deadzone.study.service_specs import ENVIRONMENT
-from deadzone.study.spec import Study, check_level, sized_level
+from deadzone.study.spec import Study, check_level
 from deadzone.study.target_spec import POD_LIMITS, UNCHANGED
 
 MOST_TRIALS = 100_000
@@ -63,7 +70,6 @@ class NextTreatments:
     reason: Message
     gain: tuple[float, ...]
     open: tuple[Message, ...]
-    cost: float
     stage: str = ""
     """of a search over several knobs: screen, search, confirm or along"""
 
@@ -148,6 +154,8 @@ def _written_out(study: Study, name: str, factor: Factor, host_cores: int) -> Fa
             "on a node of the cluster: write the number of its cores."
         )
     levels = tuple(sized_level(name, level) for level in factor.resolve(host_cores))
+    if study.design.kind != "paired":  # there a level may stand in several pairs
+        levels = tuple(dict.fromkeys(levels))
     for i, level in enumerate(levels):
         _check(name, level, f"factors.{name}[{i}]")
     with refused(f"factors.{name} "):

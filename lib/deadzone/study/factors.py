@@ -7,9 +7,10 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BeforeValidator, ConfigDict, Discriminator, Field, Tag
 
 from deadzone.study.base import Spec
+from deadzone.study.coresident_specs import LIMITS
 from deadzone.study.levels import NAME, NONE, Level, range_levels, scale_level
 from deadzone.study.quantity import as_size
-from deadzone.study.scales import Place, Scale
+from deadzone.study.scales import Place, Scale, level_name
 
 
 def _as_level(value: Any) -> Any:
@@ -32,6 +33,18 @@ def as_bytes(value: Level) -> Level:
     with contextlib.suppress(ValueError):
         return as_size(value)
     return value
+
+
+def limit_named(factor: str) -> str:
+    """The limit that a factor is, be it of the trials or of what belongs to them; any other factor
+    itself."""
+    return next((limit for limit in LIMITS if factor.endswith(f"_{limit}")), factor)
+
+
+def sized_level(factor: str, level: Level) -> Level:
+    """A limit written as a size, such as 64MiB, in bytes; any other level as it is."""
+    is_size = limit_named(factor) in ("memory_limit", "memory_request", "io_bandwidth_limit")
+    return as_bytes(level) if is_size else level
 
 
 FactorLevel = Annotated[Level, BeforeValidator(_as_level)]
@@ -62,7 +75,7 @@ class FactorSpec(Spec):
     """ratio (log axis; default for positive numbers), interval (default with negative levels) or
     words"""
 
-    at: dict[str, Place] = Field(default_factory=dict)
+    at: dict[Annotated[str, BeforeValidator(level_name)], Place] = Field(default_factory=dict)
     """where single levels lie: a number, apart (a word: off, automatic), or beyond (the largest;
     default for none)"""
 
@@ -87,7 +100,7 @@ class LevelsFactorSpec(ScaledFactorSpec):
     def resolve(self, host_cores: int) -> tuple[Level, ...]:
         """The levels in force on a host with so many cores, in the order written."""
         multiplier = host_cores if self.times == HOST_CORES else float(self.times)
-        return tuple(dict.fromkeys(scale_level(level, multiplier) for level in self.levels))
+        return tuple(scale_level(level, multiplier) for level in self.levels)
 
 
 class RangeFactor(ScaledFactorSpec):

@@ -89,7 +89,8 @@ WHOLE = re.compile(r"[-+]?(0|[1-9][\d_]*)$")
 DECIMAL = re.compile(r"([-+]?\d[\d_]*\.[\d_]*|\.\d[\d_]*|[-+]?\.(inf|Inf|INF)|\.(nan|NaN|NAN))$")
 """YAML 1.1's other numbers, without 1:30.5, which it takes for one to base 60; see EXPONENT."""
 
-REPLACED = tuple(f"tag:yaml.org,2002:{kind}" for kind in ("bool", "int", "float"))
+REPLACED = tuple(f"tag:yaml.org,2002:{kind}" for kind in ("bool", "int", "float", "timestamp"))
+"""What the loader reads in its own way; a date is text."""
 
 _StrictLoader.yaml_implicit_resolvers = {
     first: [resolver for resolver in resolvers if resolver[0] not in REPLACED]
@@ -109,6 +110,8 @@ def find_study(name: str, folders: Sequence[Path]) -> Path:
     Raises StudyError if there is none; the nearest name is suggested.
     """
     path = Path(name)
+    if path.suffix == ".ipynb":
+        raise StudyError(f"{name} is a notebook: `deadzone publish {name}` executes it.")
     for candidate in (path, *(folder.parent / name for folder in folders)):
         # A pipe is read as well, and a name of 300 letters is none, of which a Path would raise.
         if os.path.exists(candidate) and not os.path.isdir(candidate):  # noqa: PTH110, PTH112
@@ -186,8 +189,7 @@ def read_yaml(text: str, source: str) -> Any:
     except RecursionError:
         why = "it is nested too deeply"
     except (ValueError, TypeError, KeyError, AttributeError) as error:
-        # PyYAML lets these through for values that only look like dates and numbers, such as
-        # 2026-13-01.
+        # PyYAML lets these through for values that are not what their tag says, such as !!int x.
         why = f"a value cannot be read: {error}"
     raise StudyError(f"{source}: this is not YAML: {why}.")
 
@@ -206,7 +208,18 @@ def _override(document: dict[str, Any], name: str, value: Any) -> None:
         if not isinstance(below, dict):
             raise StudyError(f"Cannot set {name}: {key} holds no keys of its own.")
         document = below
+    if name == "design.kind" and value == "adaptive" and document.get(last) == "paired":
+        raise StudyError(
+            "The study pairs its levels, and an adaptive sweep combines them all: leave out "
+            "`--adaptive`."
+        )
     document[last] = value
+
+
+def of_study(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Those of some parameters that are a study's, and no notebook's."""
+    known = (*Study.model_fields, *SHORT_NAMES)
+    return {name: value for name, value in values.items() if name.split(".")[0] in known}
 
 
 def _causes(problems: list[ErrorDetails]) -> list[ErrorDetails]:
@@ -222,6 +235,7 @@ def _explain(problem: ErrorDetails, document: Any, node: yaml.Node | None, sourc
     kind, context = problem["type"], problem.get("ctx", {})
     location = (*problem["loc"], *([context["key"]] if kind == base.UNKNOWN_KEY else []))
     path, value, line = _locate(location, document, node, kind in ("missing", base.UNKNOWN_KEY))
+    value = path[-1] if problem["loc"][-1:] == ("[key]",) else value
     where = (f"{source}:{line}: " if line else f"{source}: ") if source else ""
     steps = (f"[{step}]" if isinstance(step, int) else f".{step}" for step in path)
     name = "".join(steps).removeprefix(".") or "the study"
@@ -312,7 +326,7 @@ def _dumped(value: Any, **layout: Any) -> str:
     return str(yaml.dump(value, Dumper=_Dumper, sort_keys=False, allow_unicode=True, **layout))
 
 
-def dump_document(document: Mapping[str, Any]) -> str:
+def dump_document(document: Mapping[str, Any] | Sequence[Any]) -> str:
     """A document as YAML, each list of words or numbers in a line."""
     return _dumped(document, width=float("inf"), default_flow_style=None)
 

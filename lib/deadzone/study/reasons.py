@@ -14,7 +14,7 @@ REASONS = {
     "noise": N_("The levels of {knob} that take least time are repeated, to learn the noise."),
     "edge": N_("Trials fail at some levels of {knob}; its edge is looked for."),
     "most": N_("Trials at {levels} of {knob} are expected to add the most information per second."),
-    "known": N_("The answer is {certainty:percent} certain."),
+    "known": N_("The answer is {certainty:exact_percent} certain."),
     "not_worth": N_("No trial is worth its time: each adds less than {least:number} nats."),
     "all_failed": N_("All {n:count} trials failed, so Deadzone proposes no further one."),
     "unfitted": N_("No curve can be fitted: {problem}"),
@@ -23,9 +23,11 @@ REASONS = {
     ),
     "open_joint": N_("Where between {low} and {high} of {knob} a phase begins."),
     "open_odd": N_("Whether {level} of {knob}, tried once, is odd or a short phase begins there."),
-    "open_between": N_("Whether a phase begins near {knob} {levels}, within {resolution:percent}."),
+    "open_between": N_(
+        "Whether a phase begins near {knob} {levels}, within {resolution:exact_percent}."
+    ),
     "open_setting": N_(
-        "The setting may lose {loss:percent}; you asked for {wanted:percent} at most."
+        "The setting may lose {loss:percent}; you asked for {wanted:exact_percent} at most."
     ),
     "open_cheaper": N_("Whether {level} of {knob} is as good as the best."),
     "in_slice": N_("At {slice}: {said}"),

@@ -8,7 +8,7 @@ from deadzone import packs
 from deadzone.errors import check_known
 from deadzone.study.base import COLUMN_PATTERN, NAME_PATTERN, STORED, Spec
 from deadzone.study.claims import MOST_CLAIMS, ClaimSpec
-from deadzone.study.coresident_specs import LIMITS, CoresidentSpec, each_called_once
+from deadzone.study.coresident_specs import CoresidentSpec, each_called_once
 from deadzone.study.direction import Goal, GoalFrom, direction_of
 from deadzone.study.factors import (
     EqualFactorSpec,
@@ -16,7 +16,7 @@ from deadzone.study.factors import (
     FactorLevel,
     FactorName,
     LevelsFactorSpec,
-    as_bytes,
+    limit_named,
 )
 from deadzone.study.finding_keys import FINDINGS
 from deadzone.study.levels import AUTO, NONE, Level, format_level, is_number
@@ -126,8 +126,8 @@ class DesignSpec(Spec):
     """when an adaptive design knows enough; by default what the keys below it say"""
 
     budget_s: Seconds | None = Field(default=None, gt=0)
-    """time that the trials may take in all; a grid ends with a whole block, unless trials take
-    longer than expected [s]"""
+    """time that the trials may take, anew where a run goes on; a grid ends with a whole block,
+    unless trials take longer than expected [s]"""
 
     trials: int | None = Field(default=None, ge=1, le=10_000)
     """trials of a search until it is confirmed, beside the warm-up; 60 by default [count]"""
@@ -434,12 +434,6 @@ class Study(Spec):
         return declared or CONVENTIONAL_UNITS.get(limit_named(factor))
 
 
-def limit_named(factor: str) -> str:
-    """The limit that a factor is, be it of the trials or of what belongs to them; any other factor
-    itself."""
-    return next((limit for limit in LIMITS if factor.endswith(f"_{limit}")), factor)
-
-
 def check_level(factor: str, level: Level) -> str | None:
     """What is wrong with a level of a factor whose meaning Deadzone knows, or None.
 
@@ -457,9 +451,3 @@ def check_level(factor: str, level: Level) -> str | None:
     if factor == "threads" and level not in (NONE, AUTO) and not whole:
         return f"is {format_level(level)!r}; a number of threads is whole, 0 or more, or auto"
     return None
-
-
-def sized_level(factor: str, level: Level) -> Level:
-    """A limit written as a size, such as 64MiB, in bytes; any other level as it is."""
-    is_size = limit_named(factor) in ("memory_limit", "memory_request", "io_bandwidth_limit")
-    return as_bytes(level) if is_size else level

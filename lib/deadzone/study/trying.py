@@ -8,12 +8,14 @@ made is a study like any other: whatever it asks for is measured and analysed th
 import re
 import shlex
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from typing import Any
 
 from deadzone.errors import StudyError, check_known, did_you_mean, refused
 from deadzone.study.base import COLUMN_PATTERN
 from deadzone.study.claim_sentences import parse_claim
 from deadzone.study.coresident_specs import LIMITS, coresident_of, limits_of_belongs
+from deadzone.study.direction import known_goal
 from deadzone.study.levels import (
     NAME,
     Level,
@@ -28,9 +30,16 @@ from deadzone.study.quantity import parse_size
 
 RANGE = re.compile(r"(-?[\d.]+?)\.\.(-?[\d.]+)")
 
-ESCAPABLE = re.compile(r"\{\{|\}\}|\{[a-z][a-z0-9_]*\}|(?<!\$)\{[A-Z][A-Za-z0-9_]*\}|\{|\}")
+SINGLE = re.compile(rf"(?<!\$)\{{{NAME.pattern}\}}|[{{}}]")
 """Braces of a command; only `{name}` is a placeholder, all others are the program's own, such as
 those of `${HOME}`."""
+
+DOUBLED = re.compile(rf"\{{\{{|\}}\}}|{SINGLE.pattern}")
+"""The same where `{{` and `}}` stand for one brace: where there are as many of both. JSON ends in
+`}}` and has no `{{`."""
+
+UNIT_BEHIND = re.compile(r"\)(?:\\s[*+]?|\s)*([A-Za-zµ]+(?:/[A-Za-z]+| per [a-z]+)?)$")
+r"""The unit behind the number of an expression, `([\d.]+) ops/s`."""
 
 SYMBOL = re.compile(r"[|&;<>()]+|.*(\$\(|`).*", re.DOTALL)
 """A word that means something to a shell and nothing to the program that it would be handed to."""
@@ -60,6 +69,7 @@ IN_A_LINE = {
     r"name another in `factors`": "leave out `--search`",
     r"design\.kind is search": "--search",
     r"Set `trials` to (\d+)": r"Give `--search \1`",
+    r"\s+or\s+wait\s+longer\s+\(design\.cooldown_s\)": "",
     r"design\.replicates": "--runs",
     r"design\.(until\.)?(warmup|timeout|budget|resolution)(_s)?": r"--\2",
     r"trust\.max_foreign_cpu": "--foreign-cpu",
@@ -208,6 +218,12 @@ def levels_in(name: str, text: str, cores: int) -> tuple[Level, ...]:
         )
     if re.fullmatch(r"[\d.]+([\s-]+[\d.]+)+", text.strip()):
         raise StudyError(f"{name} {text} is one level, a word: write `1,2,4` or `1..8`.")
+    end = r"[\d.]+ ?[A-Za-z]*"
+    if span := next((one for one in parts if re.fullmatch(rf"{end}\.\.{end}", one)), ""):
+        raise StudyError(
+            f"{name} {span}: a range is of plain numbers and stands alone, such as `1..32`; write "
+            "all levels, such as `64KiB,256KiB,1MiB`."
+        )
     if _are_versions(parts):
         raise StudyError(
             f"{name} {text!r}: these are numbers to a sweep, and look like versions. Write the "
@@ -245,7 +261,11 @@ def _argv(command: Sequence[str], shell: str) -> list[str]:
         with refused(f"--shell {shell}: "):
             return [*shlex.split(shell), "-c", _escaped(whole)]
     parts = _words(whole) if len(command) == 1 else command
-    words = [part for part in parts if SYMBOL.fullmatch(part)]
+    words = [
+        part
+        for before, part in pairwise(["", *parts])
+        if SYMBOL.fullmatch(part) and not (" " in part and re.fullmatch(r"-\w*c", before))
+    ]  # a script, as in `bash -c '...'`, is read by its own shell
     words += [part for part in parts[:1] if OF_A_SHELL.fullmatch(part)]
     if words:
         raise StudyError(
@@ -255,10 +275,8 @@ def _argv(command: Sequence[str], shell: str) -> list[str]:
 
 
 def _as_word(text: str) -> str:
-    """A word as a shell reads it back: quoted where it has blanks or quotes, and nothing in it is
-    for the shell."""
-    is_quoted = not text or (re.search(r"[\s'\"]", text) and not re.search(r"[|&;<>()$`]", text))
-    return shlex.quote(text) if is_quoted else text
+    """A word as a shell reads it back: quoted where it has blanks or quotes."""
+    return shlex.quote(text) if not text or re.search(r"[\s'\"]", text) else text
 
 
 def _words(text: str) -> list[str]:
@@ -273,7 +291,8 @@ def _words(text: str) -> list[str]:
 
 def _escaped(text: str) -> str:
     """The text with the program's own braces doubled, as a study writes them."""
-    return ESCAPABLE.sub(lambda match: match[0] * 2 if match[0] in "{}" else match[0], text)
+    braces = DOUBLED if text.count("{{") == text.count("}}") else SINGLE
+    return braces.sub(lambda match: match[0] * 2 if match[0] in "{}" else match[0], text)
 
 
 def _unmeasured(text: str | None) -> list[str] | None:
@@ -318,9 +337,12 @@ def _response(text: str | None, goal: str | None) -> tuple[dict[str, Any] | None
         return None, {"name": "wall_s", "unit": "s", **better}
     if re.match(COLUMN_PATTERN, text):
         return None, {"name": text, "unit": None, **better}
-    words = re.findall(r"[A-Za-z][A-Za-z0-9_]*", re.sub(r"\(.*|\\.", " ", text, flags=re.DOTALL))
+    plain = re.sub(r"\(.*|\\.", " ", re.sub(r"^\(\?[a-z]+\)", "", text), flags=re.DOTALL)
+    words = re.findall(r"[A-Za-z][A-Za-z0-9_]*", plain)
     name = "_".join(words[-3:]).lower().strip("_") or "result"
-    return {name: {"regex": text, "stream": "both"}}, {"name": name, "unit": None, **better}
+    behind = UNIT_BEHIND.search(text)
+    unit = behind[1] if behind and known_goal(behind[1]) else None
+    return {name: {"regex": text, "stream": "both"}}, {"name": name, "unit": unit, **better}
 
 
 def slug(text: str) -> str:

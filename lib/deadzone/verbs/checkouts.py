@@ -16,12 +16,14 @@ from deadzone.errors import CompareError, FindingError, SaidAs, refused
 from deadzone.language.messages import _, join
 from deadzone.run.targets.interrupts import undisturbed
 from deadzone.run.targets.limits.base import group_name
-from deadzone.store.programs import answer_of, ended
+from deadzone.run.workloads.base import Place
+from deadzone.store.programs import answer_of
 from deadzone.study.trying import slug
 from deadzone.verbs.comparing import compare
 from deadzone.verbs.run import Run
 from deadzone.verbs.sweeping import sweep
 
+BUILD_TIMEOUT_S = 86_400.0
 GIT_TIMEOUT_S = 600
 """A worktree of a large repository takes minutes."""
 
@@ -125,16 +127,24 @@ def _worktrees(commits: Sequence[str]) -> Iterator[Path]:
     finally:
         with undisturbed():
             for tree in trees:
-                answer_of(("git", "worktree", "remove", "--force", str(tree)), GIT_TIMEOUT_S)
+                # twice: one whose checkout was broken off is locked
+                remove = ("git", "worktree", "remove", "--force", "--force", str(tree))
+                answer_of(remove, GIT_TIMEOUT_S)
             shutil.rmtree(folder, ignore_errors=True)
 
 
 def _build(line: str, folder: Path, name: str) -> None:
-    if not line:
+    if not line.strip():
         return
+    place = Place()
     failed = f"{name}: `{line}` cannot be started in {folder}"
     with refused(f"--build {line}: "), SaidAs(CompareError, failed):
-        built = ended(shlex.split(line), None, folder)
+        try:
+            built = place.run(shlex.split(line), folder, BUILD_TIMEOUT_S)
+        finally:
+            place.left.end()  # also what went on when it was interrupted
+    if built is None:
+        raise CompareError(f"{name}: `{line}` takes longer than {BUILD_TIMEOUT_S:g} s.")
     if built.returncode:
         lines = [*built.stdout.splitlines(), *built.stderr.splitlines()]
         printed = "\n".join(lines[-LAST_LINES:])

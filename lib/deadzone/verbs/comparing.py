@@ -118,13 +118,12 @@ def _side_of(source: Comparable) -> _Side:
             return _Side(str(source), load_reference(published, table))
         source = load_run(source)
     if source.trials.empty:
+        source.stored.check_not_pruned()
         run_id = source.stored.run_id
         raise CompareError(f"Run {run_id} has no trials yet: use {resume_option(run_id)}.")
-    study, response = source.study, source.study.response
-    factors = tuple(study.factor_names())
-    return _Side(
-        source.name, source.trials, factors, response.name, response.goal, source.provenance
-    )
+    own = (source.knob, *source.by) if source.is_table else source.study.factor_names()
+    asked = tuple(own), source.response, source.goal
+    return _Side(source.name, source.trials, *asked, source.provenance)
 
 
 def _differing_circumstances(a: _Side, b: _Side) -> dict[str, tuple[str, str]]:

@@ -99,10 +99,15 @@ def Verdict(
     >>> print(Verdict(fit_phases(trials, "threads", "wall_s")).verdict)
     Set 4 threads: 2.01 s, >99 % sure to be within 3 % of the best. 8 threads do as well.
     """
-    if isinstance(result, SweepReport):
-        return result.verdict()
-    if isinstance(result, Run):
-        return _of_run(analyse(result.source, anyway=anyway, **options))
+    if isinstance(result, SweepReport | Recommendation | str) and (options or anyway):
+        raise ReportError("The setting is decided: give options to `recommend` or `report`.")
+    if isinstance(result, SweepReport | Run):
+        verdict = (
+            _of_run(analyse(result.source, anyway=anyway, **options))
+            if isinstance(result, Run)
+            else result.verdict()
+        )
+        return replace(verdict, paragraphs=(*verdict.paragraphs, *warnings))
     head: Any = {"of": prose.head_of(run.source)} if run else {}
     if isinstance(result, str):
         return _said([result, *warnings], **head)

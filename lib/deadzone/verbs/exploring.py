@@ -118,13 +118,14 @@ def explore(
     *,
     goal: str = "",
     by: str | Sequence[str] = (),
-    lang: str = "en",
+    lang: str = "",
 ) -> Explorer:
     """Menus and sliders over the phases of a curve: its levels, thresholds and tolerance.
 
     source: a table, one row a trial; a run or its name; a file; or a published table
     (`thread-pools/outbound`). knob, response, goal (min or max), by (the other factors): by default
-    those of the run's study; a table needs knob and response. lang: en or ko.
+    those of the run's study; a table needs knob and response. lang: of every sentence from here on,
+    en or ko.
 
     Raises ReportError for an unknown language, TableError where there is no such run or table,
     PhaseError for a column that is not there.
@@ -132,7 +133,8 @@ def explore(
     >>> explore("ffmpeg-16-cores/trials", "cpu_limit", "wall_s").model.n_levels
     16
     """
-    use_language(lang)
+    if lang:
+        use_language(lang)
     asked: Any = {"knob": knob, "response": response, "goal": goal, "by": by}
     try:
         found = load_run(source, **asked) if isinstance(source, str) else source

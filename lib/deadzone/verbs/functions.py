@@ -28,7 +28,7 @@ def study_of(
     name: str | None = None,
     response: str | None = None,
     goal: str | None = None,
-    **changed: Any,
+    changed: Mapping[str, Any] | None = None,
 ) -> Study:
     """The study of a function over the levels of its arguments, with the function in it.
 

@@ -1,6 +1,7 @@
 """`judge`: what was claimed, held against the trials."""
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import pandas as pd
@@ -13,6 +14,7 @@ from deadzone.errors import PhaseError
 from deadzone.report.sweep.claims import judge_run
 from deadzone.study.claim_sentences import parse_claim
 from deadzone.study.claims import check_claims
+from deadzone.study.factors import sized_level
 from deadzone.study.levels import Level
 from deadzone.study.scales import levels_in, without_remark, without_remarks
 from deadzone.verbs.examining import Rows
@@ -67,6 +69,8 @@ def judge(
         )
     source = source_of(frame, knob=knob, response=response, goal=goal, by=by)
     factors, sound = (source.knob, *source.by), well(counted(source.trials))
+    sized = {name: sound[name].map(partial(sized_level, name)) for name in factors}
+    sound = sound.assign(**sized)
     plain = {name: without_remarks(sound[name]) for name in factors}
     remarks = {name: names for name, names in plain.items() if names}
     sound = sound.astype(dict.fromkeys(remarks, object)).replace(remarks)

@@ -22,9 +22,10 @@ def check_parameters(**bounds: tuple[float, float]) -> None:
     from IPython.core.getipython import get_ipython
 
     values = getattr(get_ipython(), "user_ns", {})
-    for own, given in pairwise(values.get("In", ())):
-        for name in _set_in(given) if given.startswith(INJECTED) else ():
-            check_known(ReportError, f"The notebook has no parameter {name!r}", name, _set_in(own))
+    pairs = (pair for pair in pairwise(values.get("In", ())) if pair[1].startswith(INJECTED))
+    own, given = next(pairs, ("", ""))  # one that is executed again stands behind any cell
+    for name in _set_in(given):
+        check_known(ReportError, f"The notebook has no parameter {name!r}", name, _set_in(own))
     for name, (low, high) in bounds.items():
         check_known(ReportError, f"The notebook has no parameter {name!r}", name, values)
         value: Any = values[name]

@@ -297,15 +297,19 @@ def runs(study: str | None = None) -> pd.DataFrame:
 
     study: its name; by default runs of every study. Columns: run (for `load_run`), started_at
     (UTC), question, trials (attempts recorded), not_ok and not_trusted (of them), host, state
-    (`measuring`, `published`, `claimed`, `measured`, or `no trials`, as after pruning), bytes (on
-    disk), setting (of the verdict that the run keeps; None without one).
+    (`measuring`, `published`, `claimed`, `measured`, `no trials`, as after pruning, or `unread`),
+    bytes (on disk), setting (of the verdict that the run keeps; None without one).
     """
     folders = list_runs(places.runs_folder(), study)
     return pd.DataFrame([_row(run) for run in reversed(folders)], columns=[*COLUMNS])
 
 
 def _row(run: RunFolder) -> dict[str, Any]:
-    records, facts, question = run.records(), run.provenance(), ""
+    records, facts, question = list[dict[str, Any]](), dict[str, Any](), ""
+    state, verdict = "unread", dict[str, Any]()
+    with suppress(StoreError):  # one that something damaged hides no other
+        records, facts, verdict = run.records(), run.provenance(), run.verdict()
+        state = state_of(run)
     with suppress(StoreError):  # of a later release, or of a pack that is not here
         question = run.study().question
     starts = [str(record.get("started_at") or "") for record in records]
@@ -317,9 +321,9 @@ def _row(run: RunFolder) -> dict[str, Any]:
         "not_ok": sum(record["status"] != "ok" for record in records),
         "not_trusted": sum(not record["trusted"] for record in records),
         "host": facts.get("host", ""),
-        "state": state_of(run),
+        "state": state,
         "bytes": sum(path.stat().st_size for path in run.folder.rglob("*") if path.is_file()),
-        "setting": run.verdict().get("recommendation", {}).get("setting"),
+        "setting": verdict.get("recommendation", {}).get("setting"),
     }
 
 

@@ -1,11 +1,11 @@
 """`sweep`: measure a study, or a command or a function over the levels of its parameters."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from deadzone import places
-from deadzone.errors import StudyError, check_known
+from deadzone.errors import StudyError, check_known, check_type
 from deadzone.run.sweep.progress import Progress, progress_on
 from deadzone.store.provenance import usable_cores
 from deadzone.store.run import RunFolder
@@ -14,7 +14,7 @@ from deadzone.study.loading import parse_study
 from deadzone.study.plan import Plan
 from deadzone.study.scales import level_name
 from deadzone.study.spec import Study
-from deadzone.study.trying import OPTIONS, study_of_line
+from deadzone.study.trying import OPTIONS, slug, study_of_line
 from deadzone.verbs.studies import changed_by, load_study
 
 if TYPE_CHECKING:
@@ -74,6 +74,7 @@ def sweep(
     """  # noqa: E501
     from deadzone.run.sweep.opening import OpenRun, open_run, planned
 
+    _check_levels(levels)
     asked = {"replicates": replicates, "warmup": warmup, "timeout_s": timeout_s}
     design |= {key: value for key, value in asked.items() if value is not None}
     design = changed_by(overrides, design)
@@ -86,11 +87,20 @@ def sweep(
         if callable(source):
             from deadzone.verbs.functions import study_of
 
-            study = study_of(source, levels or {}, **named, **design)
+            study = study_of(source, levels or {}, **named, changed=design)
         else:
-            judged = {"response.name": response, "response.goal": goal}
-            design |= {key: value for key, value in judged.items() if value}
+            better = {"goal": goal} if goal else {}
             study = source if isinstance(source, Study) else None
+            if study and (given := [*design, *(key for key, one in named.items() if one)]):
+                raise StudyError(
+                    f"The study is loaded already: give {', '.join(given)} to `dz.load_study`, or "
+                    "the name of the study here."
+                )
+            if response and response != load_study(cast("Any", source), design).response.name:
+                design["response"] = {"name": response, **better}  # with its own direction
+            elif goal:
+                design["response.goal"] = goal
+            design |= {"study": slug(name)} if name else {}
     if study is None and isinstance(source, str | Path) and "\n" not in str(source):
         opened = open_run(str(source), design, resume=resume, run_id=run_id)
     else:
@@ -105,6 +115,13 @@ def sweep(
     from deadzone.verbs.run import Run  # what analyses is loaded when something is analysed
 
     return Run(opened.run.folder)
+
+
+def _check_levels(levels: Any) -> None:
+    if levels is not None:
+        check_type(StudyError, levels, Mapping, "A mapping such as {'threads': [1, 2, 4]}")
+        for name, known in levels.items():
+            check_type(StudyError, known, Iterable, f"A list of levels of {name!r}")
 
 
 def measure(plan: Plan, run: RunFolder, progress: Progress) -> None:
@@ -131,14 +148,20 @@ def _study_of_command(command: Any, levels: Levels, design: dict[str, Any]) -> S
         raise StudyError(
             "Levels belong to a command as a list, such as ['xz', '-T{threads}', 'input']."
         )
+    paths = {name: value for name, value in design.items() if "." in name}
+    design = {name: value for name, value in design.items() if name not in paths}
     for name in design:
         check_known(StudyError, f"A command has no option {name!r}", name, OPTIONS, "Options are")
+    for name in ("setup", "prepare", "cleanup", "shell"):
+        check_type(StudyError, design.get(name) or "", str, f"{name}, a line as text,")
+    for name in ("belongs", "sentences"):
+        check_type(StudyError, design.get(name) or [], list | tuple, f"{name}, a list of texts,")
     words = tuple(map(str, command))
     texts = {name: _text_of(name, known) for name, known in levels.items()}
     limits = {name for name in LIMITS if f"{{{name}}}" not in words} & {*texts}
     lists = [(name, text) for name, text in texts.items() if name not in limits]
     asked = {**design, "lists": lists, **{name: texts[name] for name in limits}}
-    return parse_study(study_of_line(words, asked, usable_cores()), "")
+    return parse_study(study_of_line(words, asked, usable_cores()), "", paths)
 
 
 def _text_of(name: str, levels: Sequence[Any] | str) -> str:

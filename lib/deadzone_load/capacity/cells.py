@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 
 from deadzone.analysis.objectives.bounds import Objective, column_values
+from deadzone.analysis.trial_columns import is_well
 from deadzone.errors import PhaseError
 from deadzone.store.histograms import counts_ms, merged
 
@@ -117,9 +118,9 @@ def _cell(
     errors = rows.get("error", status)
     told = [e if isinstance(e, str) and e else s for e, s in zip(errors, status, strict=True)]
     is_excused = np.array([_is_of_the_load(reason) for reason in told])
-    is_well, is_lost = (np.array(status) == ending for ending in ("ok", "lost"))
-    well = rows[is_well]
-    numbers = well["trial"].astype(int) if "trial" in well else range(len(well))
+    ended_well, is_lost = is_well(rows).to_numpy(bool), np.array(status) == "lost"
+    well = rows[ended_well]
+    numbers = well["trial"] if "trial" in well else range(len(well))
     values, within = {}, {}
     for bound in objectives:
         kept = [histograms.get(number, {}).get(bound.metric or "") for number in numbers]
@@ -134,8 +135,8 @@ def _cell(
         values,
         within,
         np.nan_to_num(counted, posinf=0.0, neginf=0.0),
-        failed=tuple(np.array(told)[~is_well & ~is_excused & ~is_lost]),
-        unknown=tuple(np.array(told)[~is_well & is_excused]),
+        failed=tuple(np.array(told)[~ended_well & ~is_excused & ~is_lost]),
+        unknown=tuple(np.array(told)[~ended_well & is_excused]),
     )
 
 

@@ -23,14 +23,14 @@ LEAST_WITHIN = 1e-3
 """What one trial scatters where nothing else tells: a tenth of a percent."""
 
 
-def _means(cells: Sequence[Cell], column: str) -> list[Estimate]:
+def _means(cells: Sequence[Cell], column: str, least: float) -> list[Estimate]:
     """The mean of every cell on the scale it is judged on; of a single trial never surer than its
     histogram is."""
     groups = []
     for cell in cells:
         values = cell.values[column]
-        # A value of 0 counts as the smallest that was seen.
-        smallest = values[values > 0].min() if (values > 0).any() else 1.0
+        # A value of 0 counts as the smallest that was seen, else as `least`.
+        smallest = values[values > 0].min() if (values > 0).any() else least
         groups.append(np.log(np.maximum(values, smallest)))
     means = cell_means(groups, (LEAST_WITHIN, math.inf)) if groups else []
     assert means is not None
@@ -175,7 +175,7 @@ def feasibility(cells: Cells, objectives: Sequence[Objective]) -> Feasibility:
         judged = {
             at: cell for at, cell in unbroken.items() if may_meet(objective, cell.values[column])
         }
-        means = _means([*judged.values()], column)
+        means = _means([*judged.values()], column, objective.bound / 2 or 1.0)
         for (place, cell), mean in zip(judged.items(), means, strict=True):
             chance = chance_met(objective, cell.values[column], mean, cell.counted)
             met[place][column] = chance

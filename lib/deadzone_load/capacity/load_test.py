@@ -11,13 +11,12 @@ import numpy as np
 import pandas as pd
 from pydantic import TypeAdapter
 
-from deadzone.analysis.findings.fitting import slices_of
+from deadzone.analysis.findings.fitting import experiment_in, slices_of
 from deadzone.analysis.objectives.bounds import Objective, objectives_of
 from deadzone.analysis.phases.model import PhaseModel
 from deadzone.analysis.phases.quantities import percent, plain_name, probability, setting
-from deadzone.analysis.phases.roles import check_column
 from deadzone.analysis.settings.answering import answer
-from deadzone.analysis.trial_columns import counted, marked, well
+from deadzone.analysis.trial_columns import counted, is_well, marked
 from deadzone.errors import PhaseError
 from deadzone.language.formats import exact
 from deadzone.language.messages import N_, join, say
@@ -236,14 +235,14 @@ class LoadTest:
         sentences = {
             f"{wanted} reached: the highest measured is {exact(judged)}.": judged < borne,
             f"{wanted} measured; the next one up, {exact(judged)}, decides.": judged > borne,
-            f"{_trials(unknown)} left out: the load was not made as asked, which says nothing of "
-            "the server.": unknown,
-            f"{_trials(len(failed))} failed at the server and miss all objectives; the first: "
-            f"{''.join(failed[:1]).rstrip('.')}.": failed,
+            f"Left out: {_trials(unknown)} whose load was not made as asked, which says nothing "
+            "of the server.": unknown,
+            f"{_trials(len(failed))} failed at the server, so all objectives are missed there; the "
+            f"first: {''.join(failed[:1]).rstrip('.')}.": failed,
             "Nothing was repeated, so the noise is unknown and the confidences are too "
             "high.": self.feasibility is not None and not self.feasibility.scatter_known,
-            f"{_trials(unsteady)} never became steady: their figures depend on their "
-            "length.": unsteady,
+            f"{_trials(unsteady)} never became steady: what was measured depends on how long "
+            "it took.": unsteady,
         }
         return (*self.left_out, *(sentence for sentence, is_so in sentences.items() if is_so))
 
@@ -255,7 +254,7 @@ class LoadTest:
 
 
 def _trials(n: int) -> str:
-    return "1 trial is" if n == 1 else f"{n} trials are"
+    return "1 trial" if n == 1 else f"{n} trials"
 
 
 def _pool(turn: Reversal) -> str:
@@ -269,7 +268,7 @@ def capacity(
     objectives: Mapping[str, Any] | None = None,
     *,
     response: str = "",
-    goal: str = "min",
+    goal: str | None = None,
     wanted: float | None = None,
 ) -> LoadTest:
     """Which pools meet all objectives at which rates, how sure that is, and where more hurts.
@@ -279,7 +278,8 @@ def capacity(
     misses every objective. pool, rate: columns of the two factors, numbers. objectives: by column,
     the largest value allowed, in the column's unit or with its own ("100 ms"), or {"at_least": ...}
     for the smallest. response: column whose curve is fitted at each rate, by default that of the
-    first objective. goal: min or max. wanted: the rate to be borne [1/s].
+    first objective. goal: min or max, by default what its name says. wanted: the rate to be borne
+    [1/s].
 
     `.confidence` has one row a rate and one column a pool; `.smallest(rate)` and `.by_rate` name
     pools, `.by_pool` rates.
@@ -301,10 +301,13 @@ def capacity(
             "Name the columns of pool and rate, and objectives such as {'latency_p99_ms': 100} or "
             "a response."
         )
-    for column in (pool, rate):
-        check_column(frame, column)
-    trials = frame.assign(**{RATE: frame[rate]})
-    return _load_test(trials, pool, response or bounds[0].column, goal, bounds, wanted)
+    response = response or bounds[0].column
+    seen = experiment_in(frame, pool, response, goal, (rate,))
+    trials = seen.table
+    for column in (bound.column for bound in bounds if bound.column in trials):
+        trials = experiment_in(trials, pool, column, goal, (rate,)).table
+    trials = trials.assign(**{RATE: trials[rate]})
+    return _load_test(trials, pool, response, seen.goal, bounds, wanted)
 
 
 def _of_run(run: Run) -> LoadTest:
@@ -364,8 +367,9 @@ def _load_test(
     cold = cold_starts(series(kept, metric))
     counts = trial_counts(kept, dict(zip(map(int, cold.index), cold["begins_s"], strict=True)))
     trials = _freed(trials, counts, cold.index[cold["begins_s"] > 0])
-    sound = well(counted(trials))
-    judgeable = _judgeable(trials, sound)
+    known = counted(trials)
+    sound = known[is_well(known)]
+    judgeable = _judgeable(trials, sound, pool)
     if sound.empty and (judgeable.empty or not objectives):
         errors = trials["error"].dropna() if "error" in trials else trials.iloc[:0]
         first = f"; the first: {str(errors.iloc[0]).rstrip('.')}" if len(errors) else ""
@@ -418,11 +422,12 @@ def _freed(
     return freed
 
 
-def _judgeable(trials: pd.DataFrame, sound: pd.DataFrame) -> pd.DataFrame:
+def _judgeable(trials: pd.DataFrame, sound: pd.DataFrame, pool: str) -> pd.DataFrame:
     """The trials that count for or against a cell: the sound ones, and the last attempts that ended
     badly."""
     if "status" not in trials:
         return sound
-    last = trials.groupby("trial").tail(1) if "trial" in trials else trials
-    bad = last[(last["status"] != "ok") & ~marked(last, "warmup", missing=False)]
+    own = [pool, RATE, "trial"]  # a table may count the trials of each cell from 1
+    last = trials.groupby(own, dropna=False).tail(1) if "trial" in trials else trials
+    bad = last[~is_well(last) & ~marked(last, "warmup", missing=False)]
     return pd.concat([sound, bad]).sort_index()

@@ -65,7 +65,8 @@ def run_load(plan: LoadPlan) -> dict[str, Any]:
         load.run()
     took, cpu_s = time.monotonic() - began, time.process_time() - used
     loop.close()
-    window_s = load.end_s if isinstance(load, ConnectionLoad) else plan.duration_s
+    # a ramp may end long before all is opened
+    window_s = min(load.end_s, took) if isinstance(load, ConnectionLoad) else plan.duration_s
     responses = recording.columns(recorder, window_s, cpu_s * min(window_s / took, 1.0))
     if plan.mode != "constant":
         responses["server_died"] = float(recorder.server_died)

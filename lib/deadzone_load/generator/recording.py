@@ -215,8 +215,8 @@ def slices(recorded: Recorder, end_s: float) -> list[HistogramSlice]:
 
 def saturation(responses: dict[str, float], lag_matters: bool = True) -> str | None:
     """Why the generator's figures are not to be believed, or None."""
-    lag, cpu = responses.get("lag_p99_ms", 0.0) if lag_matters else 0.0, responses["client_cpu"]
-    if lag <= MOST_LAG_S * 1e3 and cpu < MOST_CPU:
+    lag, cpu = responses.get("lag_p99_ms", 0.0), responses["client_cpu"]
+    if (lag <= MOST_LAG_S * 1e3 or not lag_matters) and cpu < MOST_CPU:
         return None
     used = f"it used {cpu:.2f} cores"
     late = (

@@ -27,6 +27,7 @@ from deadzone.plugins import (
 from deadzone.signatures import with_options_of
 from deadzone.store.tables import is_table, read_table
 from deadzone.study.service_specs import ENVIRONMENT
+from deadzone.verbs.run import Run
 from deadzone_services.attribution import parts
 from deadzone_services.attribution.hypotheses import (
     CLIENT,
@@ -130,11 +131,11 @@ def attribute_table(
 
 
 @with_options_of(attribute_table, "limits", "name", "notes")
-def attribute(run: pd.DataFrame | RunFolder | str | Path, **settings: Any) -> Attribution:
+def attribute(run: pd.DataFrame | Run | RunFolder | str | Path, **settings: Any) -> Attribution:
     """Say which difference makes the slow environment slow: every hypothesis confirmed, excluded or
     undecided.
 
-    run: a run (its id, folder, or STUDY/latest), a table on disk (CSV or Parquet), or a table of
+    run: a run (or its id, folder, or STUDY/latest), a table on disk (CSV or Parquet), or a table of
     trials.
 
     Raises StoreError or TableError if it cannot be read, CompareError if it has no environments to
@@ -144,6 +145,8 @@ def attribute(run: pd.DataFrame | RunFolder | str | Path, **settings: Any) -> At
         return attribute_table(run, **settings)
     if isinstance(run, str | Path) and is_table(run):
         return attribute_table(read_table(Path(run)), **{"name": Path(run).name, **settings})
+    if isinstance(run, Run):
+        run = run.stored
     if not isinstance(run, RunFolder):
         run = RunFolder.find(places.runs_folder(), str(run))
     study, trials = run.study(), run.trials()

@@ -121,8 +121,8 @@ DECIDED = N_(
     "the time outside the service one test shows that it is not longer. A difference that is "
     "merely not significant excludes nothing. All are rank tests between the environments; their "
     "{n} p-values are corrected together by Holm's method, at the level {level}. Differences are "
-    "means over the middle half of the trials with a bootstrap interval ({confidence:percent}), "
-    "so that the parts add up to the slowdown exactly."
+    "means over the middle half of the trials with a bootstrap interval "
+    "({confidence:exact_percent}), so that the parts add up to the slowdown exactly."
 )
 
 CLOCK_MS = 0.1
@@ -145,7 +145,12 @@ def share_text(row: pd.Series) -> str:
     known."""
     if math.isnan(row["share"]):
         return "-"
-    return _with_interval(*map(percent, row[["share", "share_low", "share_high"]]))
+    shares = row[["share", "share_low", "share_high"]]
+    return _with_interval(*(percent(one) if not one > 3 else _times(one) for one in shares))
+
+
+def _times(share: float) -> str:
+    return say(N_("{share:exact_percent}"), share=float(f"{share:.3g}"))
 
 
 def difference_text(row: pd.Series) -> str:
@@ -313,7 +318,7 @@ class Attribution(Paged):
             sentences.append(text)
         if name == CPU_LIMIT and (doses := self.roles.doses):
             text = _(
-                "Over {n} limits the response falls as the limit rises ({p:p_equals}).",
+                "That the response falls as the limit rises, over {n} limits, has {p:p_equals}.",
                 n=len({self.roles.limits[dose] for dose in doses}),
                 p=self.dose,
             )
@@ -366,7 +371,7 @@ class Attribution(Paged):
             texts=[fast, *differences, slow],
             title=title,
             axis=_(
-                "time of the request (s); whiskers: {confidence:percent} interval",
+                "time of the request (s); whiskers: {confidence:exact_percent} interval",
                 confidence=self.confidence,
             ),
         )

@@ -27,7 +27,7 @@ def test_a_number_below_zero_is_a_failed_measurement(response, goal):
     table = LATENCY.rename(columns={"latency_p99_ms": response})
     told = found(table, response, goal, knob="mb")
     one = told["impossible_numbers"]
-    assert one.levels == (2048,) and "below zero in 2 trials" in one.sentence
+    assert one.levels == (2048,) and "below zero at mb 2048 (trials: 2)" in one.sentence
     assert "too_short" not in told
     model = fit_phases(table, "mb", response, goal)
     assert "2 of 10 trials, with a" in " ".join(model.warnings)

@@ -46,7 +46,7 @@ def test_a_sound_rehearsal_is_silent(judged):
         ({"error_lines": 1}, "error_printed", "stops", "at n 8 and not elsewhere"),
         ({"stdout_bytes": 0}, "error_printed", "stops", "printed nothing, at n 8"),
         ({"left_running": 2}, "left_running", "stops", "up to 2 of its processes"),
-        ({"wall_s": 0.002}, "too_short", "doubts", "2.0 ms"),
+        ({"wall_s": 0.002}, "too_short", "doubts", "2.00 ms"),
     ],
 )
 def test_what_one_trial_shows_is_told(judged, planted, key, severity, said):

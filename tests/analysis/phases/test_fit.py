@@ -138,6 +138,17 @@ def test_drift_over_the_run_order_is_seen_in_the_clock():
     assert drift.change == pytest.approx(0.1, abs=0.02)
 
 
+def test_what_happens_within_levels_measured_one_after_the_other_is_no_drift_of_the_run():
+    """The first trial of each level is a warm-up of it."""
+    truth = {1: 8, 2: 4, 4: 2, 8: 1.0, 16: 0.92, 32: 0.85}
+    rows = [(n, s * warm) for n, s in truth.items() for warm in (1.1, 1.03, 1.0, 1.001, 0.999)]
+    frame = pd.DataFrame(rows, columns=["threads", "wall_s"])
+    frame["started_at"] = pd.date_range("2026-01-01", periods=len(rows), freq="min").astype(str)
+    model = dz.fit_phases(frame, "threads", "wall_s")
+    assert model.drift is None or not model.drift.removed
+    assert model.recommend().setting == 32
+
+
 @pytest.mark.parametrize(("climb", "is_told"), [(0.06, True), (0.02, False)])
 def test_a_climb_over_the_rounds_is_told_by_the_column_that_counts_them(climb, is_told):
     frame = trials(LEVELS, chain(LEVELS, *FIVE), 5, 0.01).drop(columns="block")

@@ -91,7 +91,7 @@ def test_a_difference_is_compared_by_its_amount():
 def test_one_trial_each_says_that_noise_is_assumed():
     advice = answer(trials(TOOLS.get, replicates=1, tool=list(TOOLS)), "tool", "wall_s").recommend()
     assert advice.setting == "zstd" and any("assumed" in caveat for caveat in advice.caveats)
-    assert advice.reason == "Set tool zstd: 0.926 s, by one trial of each."
+    assert advice.reason == "Set tool zstd: 0.93 s, by one trial of each."
     assert advice.probability is None
 
 

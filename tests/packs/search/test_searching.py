@@ -170,6 +170,9 @@ def test_a_knob_without_effect_stays_at_its_baseline():
     when = {"cache_mb": {"table": "cached"}}
     said = dz.search(None, factors, "wall_s", when=when)
     assert set(said.ask.loc[said.ask["table"].eq("plain"), "cache_mb"]) == {16}
+    factors, whens = {"engine": ["old", "new"], **factors}, {**when, "table": {"engine": "new"}}
+    old = space_of(factors, None, None, whens, 0)[0].cells.query("engine == 'old'")
+    assert set(old["table"]) == {"plain"} and set(old["cache_mb"]) == {16}
 
 
 def test_trials_that_failed_or_are_not_trusted_do_not_count_and_their_cells_are_left_alone(

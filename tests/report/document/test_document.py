@@ -3,10 +3,12 @@ import re
 import nbformat.v4 as v4
 import pandas as pd
 import pytest
+from nbformat import from_dict
 
 from deadzone.errors import ReportError
 from deadzone.report.document.display import Figure, Prose, Table, Title
 from deadzone.report.document.document import Document, Names, document_of, page
+from deadzone.report.document.execution import scrubbed
 from deadzone.report.document.outputs import Markdown, Printed
 
 PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg=="  # noqa: E501
@@ -49,6 +51,22 @@ def test_what_has_no_caption_takes_the_heading_above_it():
     ]
     first, *_, second, third = document_of(v4.new_notebook(cells=cells)).parts[1:]
     assert [part.caption for part in (first, second, third)] == ["T", "Mine.", "Look"]
+
+
+def test_a_pasted_picture_a_raw_cell_and_a_styled_frame_are_shown_as_what_they_are():
+    pasted = v4.new_markdown_cell("# T\n\n![a](attachment:image.png)")
+    pasted["attachments"] = {"image.png": {"image/png": PNG}}
+    styled = {"text/plain": "<pandas.io.formats.style.Styler at 0x7f3c>", "text/html": "<b>1</b>"}
+    formula = {"text/plain": "<IPython.core.display.Math object>", "text/latex": "$x^2$"}
+    outputs = [v4.new_output("display_data", data=data) for data in (styled, formula)]
+    guide, raw = v4.new_markdown_cell("Read this."), v4.new_raw_cell("raw")
+    cells = [pasted, guide, raw, v4.new_code_cell("...", outputs=outputs)]
+    notebook = from_dict(scrubbed(v4.new_notebook(cells=cells)))
+    document = document_of(notebook)
+    printed = [part.text for part in document.parts if isinstance(part, Printed)]
+    assert printed == ["", "$x^2$"]
+    written = page(document)
+    assert f"data:image/png;base64,{PNG}" in written and "Read this." in written
 
 
 def test_a_number_in_markdown_is_not_parted_from_its_unit():

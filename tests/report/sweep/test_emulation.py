@@ -17,7 +17,7 @@ def test_a_limit_that_was_not_held_is_named_with_how_far_it_was_missed_that_of_a
     # in.
     said = emulation_doubts(trials((0.5, 5.3, 100), (0.5, 7.5, 100), (1, 10.2, 100)), "none", 2)
     assert "not be held to 0.5 cores" in said[1]
-    assert "up to 150 %" in said[1]
+    assert "up to 1.50 times its limit" in said[1]
     said = emulation_doubts(trials((0, 7.5, 100)).drop(columns="cpu_limit"), 0.5, 2)
     assert "not be held to 0.5 cores" in said[1]
 

@@ -77,6 +77,13 @@ def test_runs_of_two_machines_are_not_compared(make_run):
     assert len(found.blocks()) == 1
 
 
+def test_a_run_that_was_cut_short_hides_no_move(make_run):
+    make_run(run_id="run-1")
+    make_run(lambda line: {**line, "warmup": True}, run_id="run-2")
+    found = since(make_run(scales_further, run_id="run-3"))
+    assert found.moved and "since run run-1" in found.sentence
+
+
 def test_published_runs_beside_each_other_are_of_other_studies():
     runs = reference_folder() / "runs"
     assert len([*runs.iterdir()]) >= 3

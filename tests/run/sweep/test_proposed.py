@@ -89,13 +89,14 @@ def test_a_run_may_go_on_until_more_is_known_and_records_the_rule(study, sweep):
 @pytest.mark.alone("it measures how long a budget lasts")
 def test_a_budget_ends_it_and_says_what_is_open(study, sweep):
     told = Notes()
-    run = sweep(
-        study(design={"budget_s": 0.8, "until": {"certainty": 0.999}}, trust=NO_DOUBTS), told=told
-    )
+    path = study(design={"budget_s": 0.8, "until": {"certainty": 0.999}}, trust=NO_DOUBTS)
+    run = sweep(path, told=told)
     *batches, end = run.batches()
     assert sum(one["wall_s"] for one in run.records() if one["block"] < batches[-1]["batch"]) < 0.8
     assert "0.8 s is spent" in reason_of(end["stopped"])
     assert any(note.startswith("Still open") for note in told.told)
+    n = len(run.records())
+    assert len(sweep(path, resume="latest").records()) > n  # which has the budget anew
 
 
 @pytest.mark.parametrize(("always", "least", "most"), [(1, 10, 20), (10, 21, 40)])
@@ -117,7 +118,7 @@ def test_it_ends_when_its_trials_took_as_long_as_the_grid_or_are_twice_as_many(
         unmeasured = [level for level in treatments if level not in known]
         chosen = tuple(treatments[level] for level in unmeasured[:2] or [always] * 2)
         why = reason("opening", n=2, knob="threads")
-        return NextTreatments(chosen, why, (0.0,) * len(chosen), (), 0.0)
+        return NextTreatments(chosen, why, (0.0,) * len(chosen), ())
 
     run = run_sweep(opened.plan, opened.run, told, trials_of(opened.plan, propose, told))
     assert least <= len(run.finished()) <= most

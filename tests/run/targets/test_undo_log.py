@@ -33,6 +33,17 @@ def test_a_kept_promise_gives_back_files_and_runs_its_command(tmp_path, state):
     assert not list(state.iterdir())
 
 
+def test_groups_end_with_the_machine_and_are_not_written_after_a_restart(tmp_path, monkeypatch):
+    setting, boot = tmp_path / "setting", tmp_path / "boot_id"
+    setting.write_text("of the administrator")
+    boot.write_text("one")
+    monkeypatch.setattr(undo_log, "BOOT", boot)
+    note = record_change(UndoEntry("the setting", files={str(setting): "before"}))
+    boot.write_text("another")
+    assert undo(note) is None
+    assert setting.read_text() == "of the administrator" and not note.exists()
+
+
 def test_what_cannot_be_given_back_is_said_and_stays_noted(tmp_path, state):
     note = record_change(UndoEntry("the setting", argv=("sh", "-c", "echo no right >&2; exit 3")))
     assert "no right" in str(undo(note))

@@ -1,4 +1,5 @@
 import ipaddress
+import socket
 
 import pytest
 
@@ -20,6 +21,17 @@ def test_this_machine_and_private_addresses_are_near(address):
     assert is_near(address)
     host = f"[{address}]" if ":" in address else address
     assert resolve(f"http://{host}:8080/a?b=1", allow_remote=False).path == "/a?b=1"
+
+
+def test_of_a_name_with_two_addresses_the_one_is_taken_at_which_a_server_listens(monkeypatch):
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+        both = [
+            (socket.AF_INET6, socket.SOCK_STREAM, 6, "", ("::1", port, 0, 0)),
+            (socket.AF_INET, socket.SOCK_STREAM, 6, "", ("127.0.0.1", port)),
+        ]
+        monkeypatch.setattr(socket, "getaddrinfo", lambda *asked, **more: both)
+        assert resolve(f"http://localhost:{port}/", allow_remote=False).sockaddr[0] == "127.0.0.1"
 
 
 @pytest.mark.parametrize("address", FAR)

@@ -191,6 +191,8 @@ def test_the_program_is_recorded_with_its_version_but_a_script_is_not_asked(
         ("1,902.3 req/s", r"([\d.]+) req/s", "'902.3' is part of '1,902.3'"),
         ("took 0,52 s", r"took (\d+)", "'0' is part of '0,52'"),
         ("took 12.5 ms", r"(\d+) ms", "'5' is part of '12.5'"),
+        ("ops: 1.81234e+06", r"ops: ([\d.]+)", r"'1.81234' is part of '1.81234e\+06'"),
+        ("rate: 12,345", r"rate: ([\d,]+)", "'12,345' is none: print it without marks"),
     ],
 )
 def test_a_part_of_a_longer_number_is_no_response(measure, printed, pattern, told):

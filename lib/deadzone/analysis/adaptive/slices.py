@@ -59,13 +59,13 @@ def proposer_of(plan: Plan) -> Callable[[pd.DataFrame], NextTreatments]:
         if not waiting:
             reasons = dict.fromkeys(_of_slice(part, answer.reason) for part, answer in answers)
             why = next(iter(reasons)) if len(reasons) == 1 else reason("all_slices", n=len(slices))
-            return NextTreatments((), why, (), still_open, 0.0)
+            return NextTreatments((), why, (), still_open)
         # An opening has no gain yet, and comes first: nothing can be said of a slice without it.
         best, proposal = min(waiting, key=lambda pair: (sum(pair[1].gain) > 0, -sum(pair[1].gain)))
         levels = proposal.levels[: design.batch]  # an opening is longer
         treatments = tuple(_treatment(plan, best, level) for level in levels)
         why = _of_slice(best, proposal.reason)
-        return NextTreatments(treatments, why, proposal.gain, still_open, proposal.cost)
+        return NextTreatments(treatments, why, proposal.gain, still_open)
 
     return choose
 

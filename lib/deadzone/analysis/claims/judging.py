@@ -50,7 +50,7 @@ from deadzone.analysis.phases.quantities import (
     response,
     setting,
 )
-from deadzone.language.formats import exact
+from deadzone.language.formats import exact, exact_percent
 from deadzone.language.messages import N_, _, join, say, spoken
 from deadzone.store.table import is_at
 from deadzone.study.claims import ClaimSpec, Ratio
@@ -294,11 +294,11 @@ def _phase(claim: ClaimSpec, measured: Measured) -> ClaimTest:
     labels = [PHASE_STYLES[str(name)].name for name in dict.fromkeys(inside["label"])]
     found = _(
         "The steps from {start} to {stop} are {labels}; that one is {phase} has a probability of "
-        "{low} to {high}.",
+        "{low:probability} to {high:probability}.",
         labels=join(labels, ", "),
         phase=PHASE_STYLES[label].name,
-        low=percent(float(likely.min())),
-        high=percent(float(likely.max())),
+        low=float(likely.min()),
+        high=float(likely.max()),
         **_ends(claim, measured),
     )
     in_part = float((1 - likely.max()) + likely.min()) if len(likely) > 1 else None
@@ -372,7 +372,9 @@ def sentence(claim: ClaimSpec, ratio: Ratio | None) -> str:
         return _(
             "{response}: at most {margin} worse at {stop} than at {start}",
             response=plain_name(column) if column else _("the response"),
-            margin=exact_response(least, column) if claim.not_worse.absolute else percent(least),
+            margin=exact_response(least, column)
+            if claim.not_worse.absolute
+            else exact_percent(least, spoken()),
             start=format_level(claim.start or 0),
             stop=format_level(claim.stop or 0),
         )

@@ -14,7 +14,7 @@ import pandas as pd
 
 from deadzone.analysis.mechanisms.explaining import mechanisms_between
 from deadzone.analysis.objectives.bounds import column_values
-from deadzone.analysis.objectives.estimates import Estimate, cell_means
+from deadzone.analysis.objectives.estimates import LEAST_SCATTER, Estimate, cell_means
 from deadzone.analysis.phases.fit import curve_of
 from deadzone.analysis.phases.model import PhaseModel
 from deadzone.analysis.phases.quantities import plain_name
@@ -149,7 +149,10 @@ class Measured:
         treatment = _groups(trials, list(self.factors))
         groups = [scaled[treatment == i] for i in range(treatment.max() + 1)]
         is_own = column in ("", self.response)  # the curve tells of no other column's scatter
-        means = cell_means(groups, self._noise() if is_log and is_own else None)
+        noise = self._noise() if is_log and is_own else None
+        if len(values) > len(groups) and not values.any():  # no event at all
+            noise = LEAST_SCATTER, float(len(values) - len(groups))
+        means = cell_means(groups, noise)
         return ColumnCells(trials, scaled, is_log, treatment, means, list(self.factors))
 
     def _noise(self) -> tuple[float, float] | None:
@@ -176,7 +179,7 @@ def missing(column: str, cells: ColumnCells | None) -> NotMeasured:
         return NotMeasured(name)
     return NotMeasured(
         _(
-            "{column}, measured once per setting, so that nothing shows how much trials differ",
+            "{column}, measured too seldom to show how much trials differ",
             column=name,
         )
     )

@@ -54,14 +54,16 @@ from deadzone.study.response_cells import unit_in, with_numbers
 Rows = list[dict[str, Any]]
 
 
-def _read(table: pd.DataFrame, responses: Sequence[str], name: str) -> pd.DataFrame:
+def _read(
+    table: pd.DataFrame, responses: Sequence[str], factors: Sequence[str], name: str
+) -> pd.DataFrame:
     """A table with the cells of its responses as numbers, as a fit reads them. Raises CompareError
     where two columns have one name."""
     if repeated := [*table.columns[table.columns.duplicated()]]:
         raise CompareError(
             f"{name} has several columns named {repeated[0]!r}; rename or drop all but one."
         )
-    table = with_status(table)
+    table = with_status(table, [*responses, *factors])
     for response in responses:
         table = with_numbers(table, response)
     return table
@@ -96,7 +98,7 @@ def compare_tables(
     if not (isinstance(threshold, int | float) and 0 < threshold <= 1):
         raise CompareError(f"The threshold is {threshold!r}; give a fraction from above 0 to 1.")
     check_confidence(confidence)
-    a, b = (_read(table, asked, name) for table, name in zip((a, b), names, strict=True))
+    a, b = (_read(table, asked, factors, name) for table, name in zip((a, b), names, strict=True))
     for name in asked:
         units = [unit_in(table, name) for table in (a, b)]
         if all(units) and units[0] != units[1]:
@@ -256,7 +258,7 @@ def _undecided(
             if pd.isna(needed := rows["trials_needed"].iloc[0])
             else N_(
                 "{response}: undecided comparisons: {n}. {needed:count} trials per side would show "
-                "a change of {threshold:percent} with 80 % power."
+                "a change of {threshold:exact_percent} with 80 % power."
             )
         )
         facts = {"least": least, "needed": needed, "threshold": threshold}

@@ -175,10 +175,10 @@ class Comparison(Paged):
         )
         method = _(
             "The change is the ratio of medians with a bootstrap percentile interval "
-            "({confidence:percent}); p is of {test}, after Holm's correction over {n:count} "
-            "comparisons. Better and worse need a change that is shown, of {threshold:percent} or "
-            "more; no change that matters needs two one-sided tests, and their interval, within "
-            "it.",
+            "({confidence:exact_percent}); p is of {test}, after Holm's correction over {n:count} "
+            "comparisons. Better and worse need a change that is shown, of "
+            "{threshold:exact_percent} or more; no change that matters needs two one-sided tests, "
+            "and their interval, within it.",
             confidence=self.confidence,
             threshold=self.threshold,
             test=test,
@@ -277,7 +277,7 @@ def _panel(ax: "Axes", result: Comparison, response: str) -> None:
     ax.axvspan(
         1 / (1 + result.threshold), 1 + result.threshold, color=style.MUTED, alpha=0.12,
         linewidth=0,
-        label=_("no change that matters ({threshold:percent})", threshold=result.threshold),
+        label=_("no change that matters ({threshold:exact_percent})", threshold=result.threshold),
     )  # fmt: skip
     ax.axvline(1.0, color=style.INK, linewidth=0.8)
     places = [float(place) for place in range(len(drawn))]

@@ -75,9 +75,9 @@ APART = np.log1p(PRACTICAL_TOLERANCE)
         "it is split, up to {times:number} times at {here}.",
     },
     mend={
-        "": "Fit a curve for each: `--by {column}`, in Python `by='{column}'`.",
-        "product": "Compare the splits: `--knob {column} --by {other}`, in Python knob {column} "
-        "and `by='{other}'`.",
+        "": "Fit a curve for each: `--by {typed_column}`, in Python `by={column!r}`.",
+        "product": "Compare the splits: `--knob {typed_column} --by {typed_other}`, in Python knob "
+        "{column} and `by={other!r}`.",
     },
 )
 def other_factor(seen: Experiment) -> Iterator[Finding]:
@@ -263,8 +263,8 @@ TOO_FAST = 3.0
 
 
 @finding(
-    seen="{response} is below zero in {trials} trials, at {levels}, which it cannot be: these "
-    "count as failed, and are left out.",
+    seen="{response} is below zero at {levels} (trials: {trials}), which it cannot be: these count "
+    "as failed, and are left out.",
     mend="Find out why the measurement failed there.",
 )
 def impossible_numbers(seen: Experiment) -> Iterator[Finding]:

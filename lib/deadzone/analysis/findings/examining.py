@@ -112,10 +112,11 @@ def page(key: str) -> str:
     check_known(StudyError, f"There is no finding {key!r}", key, CATALOGUE, "Findings are")
     about = CATALOGUE[key]
     accept = _("If it is meant so, accept the finding in the study file, with the reason.")
+    named = {"add": "A, B", "column": "COLUMN", "typed_column": "COLUMN"}
     parts = (
         f"# {key}",
         _("Usual severity: {severity}.", severity=say(SEVERITY_NAMES[about.severity])),
-        f"## {_('What to change')}\n\n{say(about.mend[''], add='A, B', column='COLUMN')}",
+        f"## {_('What to change')}\n\n{say(about.mend[''], **named)}",
         f"## {_('If it is meant')}\n\n{accept}\n\n```yaml\naccept:\n  {key}: why it is meant\n```",
         f"## {_('How it is tested')}\n\n{_tested(about.check)}",
     )

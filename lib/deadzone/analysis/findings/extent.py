@@ -12,8 +12,7 @@ from deadzone.analysis.phases.level_estimates import FEWEST_AGREEING
 from deadzone.analysis.phases.model import PhaseModel
 from deadzone.analysis.phases.outliers import STANDS_OUT
 from deadzone.analysis.phases.quantities import response
-from deadzone.language.formats import exact, number
-from deadzone.study.levels import is_number, read_level
+from deadzone.study.levels import format_level, is_number, read_level
 
 COARSE = 2.0
 """Neighbouring levels further apart than this factor leave room for a better setting between
@@ -55,7 +54,7 @@ def edge_of_range(seen: Experiment) -> Iterator[Finding]:
     up = still_gains(model) and levels[-1] == seen.levels[-1] and add.size > 0
     p = _p_beyond(model, gain_score(model)) if up else 1.0
     yield seen.found(
-        "edge_of_range", p, weight=up, levels=seen.levels[-1:], level=exact(levels[-1]),
+        "edge_of_range", p, weight=up, levels=seen.levels[-1:], level=format_level(levels[-1]),
         add=_like(levels, add),
     )  # fmt: skip
 
@@ -79,7 +78,7 @@ def _beyond(levels: np.ndarray, model: PhaseModel, most: float | None) -> np.nda
 def _like(levels: np.ndarray, add: np.ndarray) -> str:
     """New levels in a sentence; whole numbers where the levels are."""
     whole = np.all(levels % 1 == 0)
-    return ", ".join(exact(round(level)) if whole else number(level) for level in add)
+    return ", ".join(format_level(round(one) if whole else float(f"{one:.4g}")) for one in add)
 
 
 @finding(
@@ -103,7 +102,7 @@ def range_too_coarse(seen: Experiment) -> Iterator[Finding]:
     add = np.sqrt(levels[best] * levels[[best - 1, best + 1]])
     alone = bool(apart > np.log(GAIN) and wide > COARSE)
     yield seen.found(
-        "range_too_coarse", alone, levels=[float(levels[best])], level=exact(levels[best]),
+        "range_too_coarse", alone, levels=[float(levels[best])], level=format_level(levels[best]),
         add=_like(levels, add),
     )  # fmt: skip
 
@@ -162,7 +161,7 @@ def _off(
     mend = "agree" if row["n"] >= FEWEST_AGREEING else ""
     return seen.found(
         "one_level_off", p, levels=[float(row["level"])], severity=severity, how=how, mend=mend,
-        level=exact(row["level"]) if is_plain else level_text(seen.model, float(row["level"])),
+        level=format_level(row["level"]) if is_plain else level_text(seen.model, row["level"]),
         n=int(row["n"]),
         value=response(measured, seen.response, TOLD * measured),
         expected=response(expected, seen.response, TOLD * expected),

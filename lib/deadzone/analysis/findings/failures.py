@@ -292,9 +292,9 @@ is allowed."""
 @finding(
     seen={
         "count": "{column} counts {failed:count} failures next to {counted:count} in {other} at "
-        "{levels}: more than {allowed:percent} of what was attempted failed.",
-        "share": "{column} is up to {share:percent} at {levels}: more than {allowed:percent} of "
-        "what was attempted failed.",
+        "{levels}: more than {allowed:exact_percent} of what was attempted failed.",
+        "share": "{column} is up to {share:percent} at {levels}: more than "
+        "{allowed:exact_percent} of what was attempted failed.",
     },
     mend="These levels are not recommended; find out what failed, and measure what succeeds.",
 )

@@ -57,7 +57,8 @@ def experiment_in(
     check_roles(frame, (knob, *by), response, goal or "min")
     further = [name for name in frame if name not in (knob, response, *by)]
     frame = frame.rename(columns={name: str(name) for name in further})
-    table = with_numbers(with_status(frame.loc[:, ~frame.columns.duplicated()]), response)
+    table = with_status(frame.loc[:, ~frame.columns.duplicated()], (knob, response, *by))
+    table = with_numbers(table, response)
     unit = unit_in(table, response)
     better = direction_of(response, goal, unit_in_cells=unit)
     return Experiment(
@@ -101,8 +102,8 @@ def fit_phases(
     """Find the phases of a response curve: where the knob pays, stalls, breaks through, or hurts.
 
     frame: one row a trial. Columns used where present: `trial`, `block`, `started_at` (run order),
-        `status` (what is not "ok" is left out), `warmup` (left out where true), `trusted` (left out
-        where false unless keep_untrusted).
+        `status`, `success` or `exit_code` (what did not end well is left out), `warmup` (left out
+        where true), `trusted` (left out where false unless keep_untrusted).
     knob: column of the levels, 3 to 2,000 numbers, or the word "none" for no limit; rows without a
         level or a response are left out, and `warnings` say how many; other words and, beside
         positive numbers, 0 stand apart: they are in no phase, and a recommendation compares them by

@@ -125,8 +125,8 @@ def _first_of_level(
     },
     mend={
         "": "Use a randomised design (design.kind: factorial), or more blocks.",
-        "column": "Measure all levels with the same {column}, or all with each (`--by {column}`, "
-        "in Python `by='{column}'`).",
+        "column": "Measure all levels with the same {column}, or all with each (`--by "
+        "{typed_column}`, in Python `by={column!r}`).",
     },
 )
 def levels_confounded(seen: Experiment) -> Iterator[Finding]:

@@ -300,7 +300,7 @@ def _sentence(
     phase = loss["phase"]
     because = [
         _(
-            "{words} ({change}, {certainty:percent} interval {low} to {high})",
+            "{words} ({change}, {certainty:exact_percent} interval {low} to {high})",
             words=say(CAUSES[row["mechanism"]]),
             certainty=INTERVAL,
             **{name: _change_text(row[name]) for name in ("change", "low", "high")},

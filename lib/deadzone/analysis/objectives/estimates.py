@@ -13,6 +13,7 @@ import numpy as np
 from scipy.special import stdtr, stdtrit
 
 from deadzone.analysis.phases.level_estimates import level_noise, prior_degrees, prior_noise
+from deadzone.analysis.phases.noise import FEWEST_REPEATS
 
 LEAST_SCATTER = 1e-6
 """Scatter below which trials are exact in practice; it keeps every division defined."""
@@ -66,12 +67,14 @@ def cell_means(
     """The mean of each cell; None where nothing tells how trials scatter.
 
     groups: for each cell its values, shape (n,), n >= 1, finite. noise: scatter of a trial and its
-    degrees of freedom, used where no cell was repeated; None where that is not known either.
+    degrees of freedom, used where no cell was repeated, or hardly any without scatter; None where
+    that is not known either.
     """
     count = np.array([len(values) for values in groups])
     own = count - 1.0
     total = float(own.sum())
-    if total > 0:
+    # One or two repeats without any scatter tell the digits that were written.
+    if total >= FEWEST_REPEATS or any(np.ptp(values) > 0 for values in groups):
         variance = np.array(
             [np.var(values, ddof=1) if len(values) > 1 else np.nan for values in groups]
         )

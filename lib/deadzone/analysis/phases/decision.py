@@ -285,7 +285,7 @@ def within(
     of the estimates."""
     return _(
         "Set {setting}: {value}, the cheapest setting estimated to be within {share} of the best; "
-        "at {confidence:percent} confidence it is at most {high} worse.",
+        "at {confidence:exact_percent} confidence it is at most {high} worse.",
         setting=row["name"],
         value=value_text(row, candidates.response, candidates.unit),
         share=candidates.scale.tolerance_text(share),
@@ -309,12 +309,13 @@ def targets(
     text = (
         N_(
             "Set {setting}: {typical} in a typical trial, the cheapest setting that meets "
-            "{targets} with a probability of {chance:probability} (wanted: {confidence:percent})."
+            "{targets} with a probability of {chance:probability} (wanted: "
+            "{confidence:exact_percent})."
         )
         if row["chance"] >= confidence
         else N_(
-            "No setting meets {targets} with a probability of {confidence:percent}; {setting} "
-            "comes nearest with {chance:probability}, a typical trial gives {typical}."
+            "No setting meets {targets} with a probability of {confidence:exact_percent}; "
+            "{setting} comes nearest with {chance:probability}, a typical trial gives {typical}."
         )
     )
     sign = "≤" if candidates.goal == "min" else "≥"
@@ -375,7 +376,9 @@ def caveats(
             {},
         ),
         (
-            N_("{n} of {trials} trials at {setting} are flagged as outliers and count for little."),
+            N_(
+                "Flagged as outliers at {setting}, and counting for little: {n} of {trials} trials."
+            ),
             row["flagged"] > 0,
             {"n": int(row["flagged"]), "trials": int(row["n"]), "setting": name},
         ),

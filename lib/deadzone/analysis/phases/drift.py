@@ -54,6 +54,11 @@ class _Fit:
     freedom: int
 
 
+LEAST_WITHIN = 0.1
+"""Where levels explain all but this share of the run order, they were measured one after the other:
+what happens within each says nothing of the whole run."""
+
+
 def estimate_drift(sample: CurveTrials, certainty: float) -> tuple[Drift | None, np.ndarray]:
     """Drift over blocks or run order, and the correction to subtract from each trial's value.
 
@@ -68,7 +73,10 @@ def estimate_drift(sample: CurveTrials, certainty: float) -> tuple[Drift | None,
             fits.append(("block", list(blocks), fit))
     if sample.order is not None:
         centre = float(sample.order.mean())
-        if fit := _additive(*of, np.zeros(trials, int), sample.order - centre):
+        order = sample.order - centre
+        own = _within_levels(order, sample.level, np.ones(trials, dtype=bool))
+        is_told = own @ own > LEAST_WITHIN * (order @ order)
+        if is_told and (fit := _additive(*of, np.zeros(trials, int), order)):
             fits.append(("order", [0.0, 1.0], fit))
     if not fits:
         return None, np.zeros(trials)
@@ -150,14 +158,14 @@ def without_nodes(
     if fit is None or fit.rank < len(names) - 1:
         return value, [
             _(
-                "The trials ran on {n} nodes ({names}), which share too few levels: what a node "
-                "does to the response cannot be told from what the knob does.",
+                "The trials ran on {n} nodes ({names}), with too few trials of the same levels on "
+                "several: what a node does cannot be told from what the knob does.",
                 n=len(names),
                 names=shown,
             )
         ]
     sentence = _(
-        "The trials ran on {n} nodes ({names}) that differ by {spread:.1%}; that difference is "
+        "The trials ran on {n} nodes ({names}) that differ by {spread:percent}; that difference is "
         "taken off each trial before the fit.",
         n=len(names),
         names=shown,

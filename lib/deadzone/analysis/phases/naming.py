@@ -64,11 +64,14 @@ def ends(model: PhaseResult, row: Mapping[Hashable, Any]) -> dict[str, str]:
 
 
 def phases_shown(model: PhaseResult) -> list[dict[str, str]]:
-    """The phases in texts, a row each in their order: start, stop (levels), phase (its name)."""
-    return [
-        {**ends(model, row), "phase": phase_name(model, row)}
-        for row in model.phases.to_dict("records")
-    ]
+    """The phases in texts, a row each in their order: start, stop, range (levels), phase (name)."""
+    rows = []
+    for row in model.phases.to_dict("records"):
+        at = ends(model, row)
+        is_plain = not any(text.startswith("-") for text in at.values())
+        span = "{start}-{stop}".format(**at) if is_plain else _("{start} to {stop}", **at)
+        rows.append({**at, "range": span, "phase": phase_name(model, row)})
+    return rows
 
 
 def _either(words: list[str]) -> str:

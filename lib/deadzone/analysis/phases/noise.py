@@ -130,6 +130,11 @@ def bulk(trials: Replicates) -> tuple[np.ndarray, np.ndarray]:
     return low, high
 
 
+FEWEST_REPEATS = 3
+"""Fewer repeats than these, all without any scatter, tell the digits that were written and not the
+noise."""
+
+
 def rough_scale(trials: Replicates) -> float:
     """Robust noise of the trials around their level (median absolute deviation, small-sample
     corrected)."""
@@ -140,6 +145,8 @@ def rough_scale(trials: Replicates) -> float:
         if len(values) > 1
     ]
     sizes = np.sort(np.concatenate(deviations))
+    if sizes[-1] < QUIETEST and sum(len(v) - 1 for v in levels if len(v) > 1) < FEWEST_REPEATS:
+        return TYPICAL_NOISE  # one or two repeats tell the digits that were written
     scale = float(np.median(sizes)) / 0.6745
     if scale < QUIETEST:  # most replicates are equal, as with a clock of whole seconds
         scale = float(np.sqrt(np.mean(sizes[: int(len(sizes) * TIES_KEPT)] ** 2)))

@@ -225,7 +225,8 @@ def picture(
     if setting is not None:
         canvas.write(x_of(setting), rows + 3, SETTING, RECOMMENDED_COLOUR)
     legend = _(
-        "{trial} trial   {tied} not told apart from the best   {setting} recommended",
+        "{trial} trial   {tied} {alike}   {setting} recommended",
+        alike=advice.said_of_tied,
         trial=TRIAL,
         tied=TIED,
         setting=SETTING,
@@ -306,6 +307,8 @@ def _ticks(low: float, high: float, scale: Callable, height: int) -> dict[int, s
         texts = [exact(float(f"{value:.{digits}g}")) for value in values]
         if len({*texts}) == len(texts):
             break
+    if len({*texts}) == 1:
+        return {int(rows[-1]): texts[-1]}
     return {int(row): text for row, text in zip(rows, texts, strict=True)}
 
 

@@ -13,6 +13,7 @@ import numpy as np
 
 from deadzone import style
 from deadzone.analysis.phases.candidates import level_text
+from deadzone.analysis.phases.decision import ASSUMED
 from deadzone.analysis.phases.picture import Drawing, drawing_of, path
 from deadzone.analysis.phases.plot_axes import (
     headroom,
@@ -21,7 +22,7 @@ from deadzone.analysis.phases.plot_axes import (
     name_phases,
     plain_values,
 )
-from deadzone.analysis.phases.quantities import axis_label, unit_for
+from deadzone.analysis.phases.quantities import axis_label, plain_name, unit_for
 from deadzone.analysis.phases.recommend import Recommendation, recommend
 from deadzone.analysis.phases.result import PhaseResult
 from deadzone.errors import PhaseError
@@ -115,7 +116,9 @@ def headline(model: PhaseResult, advice: Recommendation) -> str:
     if advice.setting is None:
         names = {"response": axis_label(model.response), "knob": axis_label(model.knob)}
         return _("{response} over {knob}", **names)
-    return str(advice.reason).partition(". ")[0].removesuffix(".")
+    assumed = say(ASSUMED, response=plain_name(advice.quantity))
+    reason = str(advice.reason).removeprefix(assumed).lstrip()
+    return reason.partition(". ")[0].removesuffix(".")
 
 
 def _draw_over(
@@ -209,7 +212,7 @@ def _draw_fit(
     model: PhaseResult, ax: Axes, label: str, color: Any = style.FIT_COLOUR, band: str = ""
 ) -> None:
     at, (low, fitted, high) = path(model, ("fitted_low", "fitted", "fitted_high"), POINTS)
-    band = band or _("{certainty:percent} interval of the fit", certainty=model.certainty)
+    band = band or _("{certainty:exact_percent} interval of the fit", certainty=model.certainty)
     ax.fill_between(at, low, high, color=color, alpha=0.16, linewidth=0, zorder=2, label=band)
     ax.plot(at, fitted, color=color, linewidth=1.6, zorder=3, label=label)
 
@@ -268,11 +271,7 @@ def _mark_advice(model: PhaseResult, ax: Axes, advice: Recommendation, shown: Dr
             linewidth=0,
             zorder=6,
             clip_on=False,
-            label=say(
-                N_("not told apart from the best")
-                if advice.goal in ("fastest", "cost")
-                else N_("does what was asked")
-            ),
+            label=advice.said_of_tied,
         )
     if (x := shown.setting) is not None:
         is_cost = advice.quantity != model.response

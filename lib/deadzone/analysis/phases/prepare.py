@@ -226,8 +226,8 @@ def _longer(
     ended = table[~endless & ~is_bound(table, response)]
     best = ended.groupby(list(factors))[response].median().min()
     return _(
-        "At {levels} the response is longer than {bound}, {times:.2g} times the best or more. The "
-        "time-out stopped every trial there, so the fit leaves them out.",
+        "At {levels} the response is longer than {bound}, {times:number} times the best or more. "
+        "The time-out stopped every trial there, so the fit leaves them out.",
         levels=listing(
             [
                 ", ".join(setting(level, str(name)) for name, level in row.items())

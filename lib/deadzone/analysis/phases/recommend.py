@@ -43,7 +43,7 @@ from deadzone.analysis.phases.result import PhaseResult
 from deadzone.analysis.phases.thresholds import PRACTICAL_TOLERANCE
 from deadzone.analysis.response_scale import RATIO
 from deadzone.errors import PhaseError, check_type
-from deadzone.language.messages import Message
+from deadzone.language.messages import Message, _
 from deadzone.study.levels import is_number
 
 DOUBLING_PRICE = 0.01
@@ -100,6 +100,17 @@ class Recommendation:
         return self.table[[item == self.setting for item in self.table["setting"]]].iloc[0]
 
     @property
+    def said_of_tied(self) -> str:
+        """What the tied settings are, in words."""
+        is_best = self.goal in ("fastest", "cost")
+        return _("not told apart from the best") if is_best else _("does what was asked")
+
+    @property
+    def is_withheld(self) -> bool:
+        """Whether a finding keeps every setting from being recommended."""
+        return self.state == "no_setting" and "chance" not in self.table
+
+    @property
     def probability(self) -> float | None:
         """That of the sentence: `within` of the setting, or that it meets the targets; None where
         the goal knows no such probability."""
@@ -126,7 +137,7 @@ class Recommendation:
         }
 
     def __str__(self) -> str:
-        return "\n".join([self.reason, *(f"Note: {caveat}" for caveat in self.caveats)])
+        return "\n".join([self.reason, *(f"{_('Note')}: {caveat}" for caveat in self.caveats)])
 
     __repr__ = __str__
 
@@ -332,17 +343,18 @@ def _chance_of_good(
 def _most_probable(candidates: Candidates, chance: np.ndarray, eligible: np.ndarray) -> int:
     """Position of the setting to choose. What measured no worse and takes less is not refused for
     what the curve expects of it."""
-    taken = candidates.doublings
+    taken = np.round(candidates.doublings, 9)
     index = int(np.where(chance >= chance.max() - AS_PROBABLE, taken, np.inf).argmin())
     own = candidates.sign * candidates["own"]
-    return int(np.where(eligible & (own <= own[index]), taken, np.inf).argmin())
+    less = eligible & (own <= own[index]) & (taken < taken[index])
+    return int(np.where(less, taken, np.inf).argmin()) if less.any() else index
 
 
 def estimates_table(candidates: Candidates, confidence: float) -> pd.DataFrame:
     """Each setting with its name, its trials, its estimate and the interval of that at the
     confidence."""
     scale, estimate = candidates.scale, candidates["estimate"]
-    quantile = float(stdtrit(candidates.degrees_of_freedom, (1 + confidence) / 2))
+    quantile = stdtrit(candidates.comparison_df, (1 + confidence) / 2)
     half = quantile * candidates.std_error
     return candidates.table[["setting", "name", "n"]].assign(
         estimate=scale.backward(estimate),
@@ -370,7 +382,7 @@ def target_confidence(targets: Mapping[str, float], candidates: Candidates) -> n
     targets: of `checked_targets`. The probabilities of several targets are combined by Bonferroni's
     bound, so the truth is no lower.
     """
-    sign, noise, freedom = candidates.sign, candidates["noise"], candidates.degrees_of_freedom
+    sign, noise, freedom = candidates.sign, candidates["noise"], candidates.comparison_df
     missing = np.zeros(len(candidates))
     for name, bound in targets.items():
         if (shift := _shift(name, candidates.goal)) is None:

@@ -39,13 +39,13 @@ from deadzone.language.tabling import Layout, Tabled, tabled
 FITS = {
     "Amdahl's law": N_(
         "The gain fades smoothly and follows Amdahl's law with a serial share of {share:percent} "
-        "({certainty:percent} interval {share_low:percent} to {share_high:percent}). There is no "
-        "threshold, so where the phases meet is a matter of degree (probability "
+        "({certainty:exact_percent} interval {share_low:percent} to {share_high:percent}). There "
+        "is no threshold, so where the phases meet is a matter of degree (probability "
         "{probability:probability})."
     ),
     "Universal Scalability Law": N_(
         "The gain fades smoothly and follows the Universal Scalability Law with a contention of "
-        "{share:percent} ({certainty:percent} interval {share_low:percent} to "
+        "{share:percent} ({certainty:exact_percent} interval {share_low:percent} to "
         "{share_high:percent}). There is no threshold, so where the phases meet is a matter of "
         "degree (probability {probability:probability})."
     ),
@@ -130,13 +130,13 @@ TABLES = {
     "phases": Layout(
         columns={
             N_("no."): "{position}",
-            N_("range"): "{start}-{stop}",
+            N_("range"): "{range}",
             N_("phase"): "{phase}",
             "{slope_name}": "{slope}",
             N_("std err"): "{error}",
             "t": "{t:.2f}",
             "P>|t|": "{p_value:p}",
-            N_("{certainty:percent} low"): "{low}",
+            N_("{certainty:exact_percent} low"): "{low}",
             N_("high"): "{high}",
             N_("probability"): "{probability:probability}",
         },
@@ -145,7 +145,7 @@ TABLES = {
     "joints": Layout(
         columns={
             N_("at"): "{level_text}",
-            N_("{certainty:percent} low"): "{low_text}",
+            N_("{certainty:exact_percent} low"): "{low_text}",
             N_("high"): "{high_text}",
             N_("within one level"): "{probability:probability}",
         },
@@ -285,7 +285,7 @@ def phase_table(model: PhaseResult) -> pd.DataFrame:
 
 def phase_rows(model: PhaseResult) -> list[dict[Any, Any]]:
     """The phases as every table and sentence shows them, a row each: `phase_table` with position
-    (1 for the first), start, stop, phase, with_chances, meaning (texts), probability (of its
+    (1 for the first), start, stop, range, phase, with_chances, meaning (texts), probability (of its
     likeliest label), gain (how much better the fitted response ends, a share of the one at its
     start), and slope, low, high, error (texts): the elasticity with its interval and standard
     error, or on an interval scale the gain a unit."""

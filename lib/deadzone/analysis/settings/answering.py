@@ -39,7 +39,7 @@ from deadzone.analysis.trial_columns import with_fewer_levels
 from deadzone.errors import PhaseError, check_known
 from deadzone.language.messages import N_, Message, _, say
 from deadzone.store.table import is_at
-from deadzone.study.direction import GoalFrom
+from deadzone.study.direction import GoalFrom, kind_of
 from deadzone.study.levels import is_number, read_level
 from deadzone.study.response_cells import by_distinct, level_names, spread_of, unit_in
 from deadzone.study.scales import (
@@ -180,6 +180,14 @@ def answer(
     table, fewer = with_fewer_levels(table, knob, scale)
     notes += fewer
     values = table[response].to_numpy(float)
+    if (
+        measured_on is None
+        and not values.all()
+        and (
+            unit_name(response) or unit_in(frame, response) or kind_of(response) in ("time", "rate")
+        )
+    ):
+        measured_on = INTERVAL  # whole seconds, or a rate of 0, are no numbers of events
     try:
         measured = response_scale(values, measured_on, unit_name(response) or plain_name(response))
     except ValueError as error:
@@ -292,7 +300,7 @@ def _cells(
     ranks = [[_rank(level) for level in sound[name]] for name in (*by, "place")]
     order = sorted(range(len(sound)), key=lambda i: [rank[i] for rank in ranks])
     sound, cell = sound.iloc[order].reset_index(drop=True), np.argsort(order)[cell]
-    given = {name: sound[name].map(_as_written) for name in by}
+    given = {n: pd.Series([*map(_as_written, sound[n])], dtype=object) for n in by}
     return sound.assign(**given, **{knob: sound[knob].map(_as_setting)}), cell
 
 

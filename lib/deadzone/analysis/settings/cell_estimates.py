@@ -17,7 +17,7 @@ from deadzone.analysis.phases.level_estimates import (
     level_medians,
     level_noise,
 )
-from deadzone.analysis.phases.noise import OUTLIER_RATE, QUIETEST, TYPICAL_NOISE
+from deadzone.analysis.phases.noise import FEWEST_REPEATS, OUTLIER_RATE, QUIETEST, TYPICAL_NOISE
 from deadzone.analysis.phases.outliers import OUTLIER_PROBABILITY, scattering
 from deadzone.analysis.response_scale import COUNT, ResponseScale
 
@@ -101,7 +101,10 @@ def estimate_cells(
     mean, count, variance = level_means(cell, value, weight, n, LEAST_WEIGHT)
     df = np.maximum(count - 1, 0.0)
     freedom = float(df.sum())
-    pooled = np.sqrt(np.nansum(variance * df) / freedom) if freedom > 0 else spread or TYPICAL_NOISE
+    squares = float(np.nansum(variance * df))
+    # One or two repeats without any scatter tell the digits that were written, not the noise.
+    is_told = freedom >= FEWEST_REPEATS or squares > freedom * QUIETEST**2
+    pooled = np.sqrt(squares / freedom) if is_told else spread or TYPICAL_NOISE
     noise, own_df = level_noise(variance, df, max(float(pooled), QUIETEST))
     if scale.kind == COUNT:
         # A setting without any event has the mean of half an event in all its trials (Jeffreys),

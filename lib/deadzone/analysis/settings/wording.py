@@ -10,6 +10,7 @@ from deadzone.analysis.page import Page
 from deadzone.analysis.phases.decision import chosen
 from deadzone.analysis.phases.quantities import axis_label, listing, number, unit_for
 from deadzone.analysis.phases.recommend import Recommendation, estimates_table
+from deadzone.analysis.phases.roles import of_levels
 from deadzone.analysis.settings.answering import Answer
 from deadzone.language.messages import N_, Message, _, join, pgettext, say
 from deadzone.language.tabling import Tabled
@@ -21,13 +22,18 @@ MOST_SLICES = 6
 def grid_verdict(advice: Recommendation, in_each_slice: Sequence[Recommendation]) -> Message:
     """The setting over all, and what to set under each level of the other factors, in a line."""
     lines = [
-        chosen(None if each.setting is None else each.chosen, each.quantity, each.unit)
+        _without(each) if each.setting is None else chosen(each.chosen, each.quantity, each.unit)
         for each in in_each_slice
     ]
     has_one = any(each.setting is not None for each in in_each_slice)
     are_told = has_one and (len(lines) > 1 or advice.setting is None)
     slices = _("By slice: {slices}.", slices=listing(lines, MOST_SLICES)) if are_told else ""
     return join([advice.reason, slices])
+
+
+def _without(each: Recommendation) -> str:
+    *levels, _knob = each.table["setting"].iloc[0].items()
+    return _("{slice}: no setting", slice=of_levels(*zip(*levels, strict=True)))
 
 
 def in_order(answer: Answer, advice: Recommendation) -> pd.DataFrame:
@@ -55,7 +61,7 @@ def _left_out(answer: Answer, advice: Recommendation, cores: float | None) -> pd
     and why they are."""
     every, there = answer.candidates, list(advice.table["setting"])
     left = [i for i, setting in enumerate(every["setting"]) if setting not in there]
-    if answer.others or not left:
+    if answer.others or not left or advice.quantity != every.response:
         return pd.DataFrame()
     beyond = np.greater(every.levels, cores or np.inf)
     reasons = np.where(beyond, _("beyond the machine"), _("no choice"))
@@ -64,8 +70,7 @@ def _left_out(answer: Answer, advice: Recommendation, cores: float | None) -> pd
 
 def _row(answer: Answer, advice: Recommendation, row: Mapping[Hashable, Any]) -> dict[str, str]:
     largest = float(advice.table["estimate"].max())
-    response, sure = answer.candidates.response, {"certainty": advice.confidence}
-    about = response, largest, answer.candidates.unit
+    sure, about = {"certainty": advice.confidence}, (advice.quantity, largest, advice.unit)
     label, size = axis_label(*about), unit_for(*about)[0]
     # Of a single noisy trial the half is many times the estimate, which keeps two digits.
     half = min((float(row["high"]) - float(row["low"])) / 2, abs(float(row["estimate"])) or np.inf)
@@ -82,23 +87,34 @@ def _row(answer: Answer, advice: Recommendation, row: Mapping[Hashable, Any]) ->
             for end in ("", "_low", "_high")
         )
         worse = say(spread, value=loss, low=least, high=most) if row["loss"] else _("best")
-        judged = N_("recommended") if row["setting"] == advice.setting else N_("may be the best")
-        verdict = say(judged if row["tied"] else N_("worse", context="setting"))
+        is_it = row["setting"] == advice.setting
+        verdict = _("recommended") if is_it else said_of(advice, row)
+        if is_it and advice.goal == "targets" and row.get("chance", 1.0) < advice.confidence:
+            verdict = _("comes nearest")
     return {
         _("setting"): str(row["name"]),
         pgettext("count", "trials"): f"{row['n']:,}",
-        _("{label}, {certainty:percent} interval", label=label, **sure): say(
+        _("{label}, {certainty:exact_percent} interval", label=label, **sure): say(
             spread, value=estimate, low=low, high=high
         ),
-        _("worse by ({certainty:percent})", **sure): worse,
+        _("worse by ({certainty:exact_percent})", **sure): worse,
         _("verdict"): verdict,
     }
 
 
+def said_of(advice: Recommendation, row: Mapping[Any, Any] | pd.Series) -> str:
+    """What is said of a setting that is not the recommended one."""
+    if advice.is_withheld:
+        return _("no choice")
+    if advice.goal in ("within", "targets"):
+        return _("does what was asked") if row["tied"] else _("does not do what was asked")
+    return _("may be the best") if row["tied"] else pgettext("setting", "worse")
+
+
 def page(answer: Answer, advice: Recommendation) -> Page:
     """The settings for a terminal, and what to know of them."""
-    about, factors = answer.candidates, ", ".join(answer.factors)
-    label = axis_label(about.response, of_cells=about.unit)
+    factors = ", ".join(answer.factors)
+    label = axis_label(advice.quantity, of_cells=advice.unit)
     table = Tabled(pgettext("table", "Settings"), settings_frame(answer, advice))
     notes: dict[str, Sequence[str]] = {_("Warnings"): answer.notes}
     return Page(_("{response} by {factors}", response=label, factors=factors), [table], notes)

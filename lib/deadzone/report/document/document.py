@@ -101,7 +101,7 @@ def document_of(
 
     Raises ReportError if a cell failed: a report of a failed notebook would be half a report.
     """
-    words, cells = _headed(notebook.cells)
+    words, cells = _headed([cell for cell in notebook.cells if cell["cell_type"] != "raw"])
     chapters = _with_content([_chapter(guide, cell) for guide, cell in _paired(cells)])
     # the verdict first, appendices last
     in_order = sorted(chapters, key=lambda chapter: chapter.place)

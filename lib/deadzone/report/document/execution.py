@@ -11,8 +11,10 @@ read.
 
 import asyncio
 import logging
+import os
 import re
 import resource
+import signal
 import sys
 import sysconfig
 import tempfile
@@ -20,6 +22,7 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future
 from contextlib import closing, suppress
+from functools import partial
 from pathlib import Path
 from threading import Thread
 from typing import Any, TextIO
@@ -27,6 +30,7 @@ from typing import Any, TextIO
 from deadzone import errors, places
 from deadzone.errors import DeadzoneError, ReportError, check_known
 from deadzone.report.document.drawing import SVG, numbered
+from deadzone.study.levels import texts_in
 from deadzone.study.masking import AUTHORISATION, SECRET_QUERY, USER_AND_PASSWORD
 from deadzone.style import RC_PARAMS, WIDTH_IN
 
@@ -49,12 +53,13 @@ DRAWN = [
 """Options of a kernel whose figures are drawings, of the same bytes each time."""
 
 FIRST = (
-    "import os, numpy; os.environ.update({environment!r}); numpy.random.seed(0); "
+    "import os, numpy; open({noted!r}, 'w').write(str(os.getpid())); "
+    "os.environ.update({environment!r}); numpy.random.seed(0); "
     "from deadzone.report.document.frames import show_as_tables; "
     "show_as_tables(get_ipython().display_formatter.mimebundle_formatter)"
 )
-"""What a kernel executes first: points that seaborn strews fall alike each time, and data frames
-and summaries are written as tables of the report."""
+"""What a kernel executes first: it notes its process; points that seaborn strews fall alike each
+time, and data frames and summaries are written as tables of the report."""
 
 LEAST_OPEN_FILES = 100
 """A kernel and its caller have up to eighty at once; with fewer they die without a word, or wait
@@ -64,7 +69,7 @@ LONGEST_SOCKET_NAME = 90
 """Systems take names of sockets of about 100 characters; jupyter adds a number."""
 
 INTERRUPT_TIMEOUT_S = 30.0
-"""How long an interrupted notebook gets to clean up behind itself [s]."""
+"""How long an interrupted notebook that measures nothing gets to end [s]."""
 
 
 def notebook_parameters(path: Path) -> list[str]:
@@ -74,9 +79,14 @@ def notebook_parameters(path: Path) -> list[str]:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            return list(papermill.inspect_notebook(str(path)))
+            return list(papermill.inspect_notebook(_plain(path)))
     except (OSError, ValueError) as error:
         raise ReportError(f"{path}: cannot be read as a notebook: {error}.") from error
+
+
+def _plain(path: Path) -> str:
+    """A path as papermill takes it, which fills in braces."""
+    return str(path).replace("{", "{{").replace("}", "}}")
 
 
 def execute(
@@ -91,7 +101,7 @@ def execute(
 
     environment: variables the kernel gets besides this process's own. stderr: shows what the cells
     write to theirs. interrupt: called once if this process is interrupted; it asks the notebook to
-    stop, and says whether that can hear it and is waited for.
+    stop, and says whether that can hear it and is waited for; by default its kernel is interrupted.
 
     Raises the DeadzoneError that a cell raised, or ReportError for any other failure in it, and
     where too few files may be open.
@@ -125,9 +135,10 @@ def execute(
     try:
         failure = ended.exception()  # Thread.join, interrupted, takes the thread for ended
     except KeyboardInterrupt:
-        if interrupt and interrupt():
+        if (interrupt or partial(_interrupted, _noted(output)))():
+            # A sweep gives back what it changed, as by a rollout; a second interrupt ends it.
             with suppress(TimeoutError):
-                ended.exception(INTERRUPT_TIMEOUT_S)
+                ended.exception(None if interrupt else INTERRUPT_TIMEOUT_S)
         raise
     if failure:
         raise _as_own_error(failure, path) from failure
@@ -141,6 +152,19 @@ def _refuse_unknown(path: Path, parameters: Mapping[str, Any]) -> None:
         check_known(ReportError, f"{path.name} has no parameter {name!r}", name, known)
 
 
+def _noted(output: Path) -> Path:
+    """Where a kernel notes its process."""
+    return output.with_name(f"{output.name}.pid")
+
+
+def _interrupted(noted: Path) -> bool:
+    """Interrupt a kernel; False where there is none yet."""
+    with suppress(OSError, ValueError):
+        os.kill(int(noted.read_text()), signal.SIGINT)
+        return True
+    return False
+
+
 def _papermill(
     path: Path,
     output: Path,
@@ -152,11 +176,12 @@ def _papermill(
     from traitlets.config import Config
 
     logging.getLogger("papermill").setLevel(logging.ERROR)
+    first = FIRST.format(environment=dict(environment), noted=str(_noted(output)))
     with warnings.catch_warnings(), tempfile.TemporaryDirectory(prefix="dz-") as sockets:
         warnings.simplefilter("ignore")
         papermill.execute_notebook(
-            str(path),
-            str(output),
+            _plain(path),
+            _plain(output),
             parameters=dict(parameters),
             cwd=str(path.parent),
             progress_bar=False,
@@ -168,7 +193,7 @@ def _papermill(
                         "extra_arguments": [
                             *QUIET,
                             *DRAWN,
-                            f"--IPKernelApp.exec_lines={FIRST.format(environment=dict(environment))}",
+                            f"--IPKernelApp.exec_lines={first}",
                         ]
                     },
                 }
@@ -198,7 +223,7 @@ def _as_own_error(error: BaseException, path: Path) -> DeadzoneError:
         return kind(value)
     if name == "KeyboardInterrupt":
         return ReportError(f"{path.name} was interrupted.")
-    return ReportError(f"{path.name} failed with {name or type(error).__name__}: {value}")
+    return ReportError(f"{path.name} failed with {name or type(error).__name__}: {value}.")
 
 
 SECRET_NAMES = (
@@ -226,7 +251,10 @@ def refuse_secrets(parameters: Mapping[str, Any]) -> None:
     Raises ReportError for the first that looks like a secret, without repeating its value.
     """
     for path, name, value in _walk(parameters, ""):
-        lowered, text = name.lower().replace("-", "_"), value if isinstance(value, str) else ""
+        text = value if isinstance(value, str) else ""
+        lowered = name.lower().replace("-", "_")
+        if not any(texts_in([value])):
+            lowered = lowered.replace("tokens", "")  # of a model, counted
         is_named = any(word in lowered for word in SECRET_NAMES)
         if is_named or any(pattern.search(text) for pattern in SECRET_VALUES):
             raise ReportError(
@@ -262,11 +290,15 @@ def scrubbed(notebook: Any) -> Any:
 
 
 def _cell(cell: Any, position: int, folders: Mapping[str, str]) -> dict[str, Any]:
+    source = without_paths(cell["source"], folders)
+    for name, forms in cell.get("attachments", {}).items():  # pictures that were pasted
+        kind, content = next(iter(forms.items()))
+        source = source.replace(f"attachment:{name}", f"data:{kind};base64,{content}")
     kept: dict[str, Any] = {
         "cell_type": cell["cell_type"],
         "id": f"cell-{position:02d}",
         "metadata": {"tags": list(tags)} if (tags := cell["metadata"].get("tags")) else {},
-        "source": without_paths(cell["source"], folders),
+        "source": source,
     }
     if cell["cell_type"] == "code":
         # what libraries print to stderr is noise; what a report must say of its own it displays

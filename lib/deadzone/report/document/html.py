@@ -87,6 +87,7 @@ def side(is_right: bool, cell: str = "") -> str:
 
 def apart(svg: str, prefix: str) -> str:
     """A drawing whose inner ids differ from those of the other drawings on a page."""
+    prefix = anchor(prefix)
     named = re.sub(r'\bid="([^"]+)"', rf'id="{prefix}-\1"', svg)
     return re.sub(r'(url\(|xlink:href="|\bhref=")#', rf"\1#{prefix}-", named)
 

@@ -86,6 +86,8 @@ def _plain(data: Any, caption: str) -> Part | None:
         return Figure(_wrapped_png(str(data[PNG])), caption, caption or text)
     if MARKDOWN in data:
         return Markdown(str(data[MARKDOWN]))
+    if OBJECT.fullmatch(text):  # words that say nothing of it
+        text = str(data.get(LATEX, "" if html else text))
     return None if LEFTOVER.search(text) else Printed(text, html)
 
 
@@ -108,6 +110,8 @@ def _wrapped_png(encoded: str) -> str:
         f'href="data:image/png;base64,{compact}"/></svg>'
     )
 
+
+OBJECT, LATEX = re.compile(r"<[\w.]+( object)?( at 0x[0-9a-f]+)?>"), "text/latex"
 
 VERBATIM = ("codespan", "inline_math", "block_code", "block_math")
 """Nodes of Markdown in which an entity of HTML, such as `&amp;`, is what it is."""

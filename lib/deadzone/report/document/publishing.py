@@ -109,14 +109,14 @@ def publish_run(
     run: RunFolder,
     parameters: Mapping[str, Any] | None = None,
     notebook: str | None = None,
-    moved: str = "",
+    moved: str | None = None,
 ) -> Published:
     """Execute the analysis of a run and publish page, PDF and notebook.
 
     parameters: of the notebook, besides the run. notebook: its name, in the repository's notebooks,
     or its path; by default the one that the study asks for. Its path, hash and state in git stand
-    in the provenance of a run that was measured here. moved: for the index, see `Entry`. One that
-    fails is not published, and what was published before stays.
+    in the provenance of a run that was measured here. moved: for the index, see `Entry`; by default
+    as it was. One that fails is not published, and what was published before stays.
 
     Raises ReportError if it cannot be written, and whatever DeadzoneError the analysis raised.
     """
@@ -133,7 +133,10 @@ def publish_run(
         with suppress(StoreError):
             run.write_tables()
     own = folder_for(folder, str(given.get("lang") or LANGUAGES[0]))
-    publish_notebook(path, given, own, trials=run.folder / TRIALS, moved=moved)
+    if moved is None:
+        with suppress(ReportError):  # one published before knows it
+            moved = read_entry(own).moved
+    publish_notebook(path, given, own, trials=run.folder / TRIALS, moved=moved or "")
     return Published(own, write_front_page(folder.parent))
 
 
@@ -202,13 +205,14 @@ def write_report(
                 _copy_trials(trials, drafts.enter_context(written_whole(folder / TRIALS)))
             for name, content in written.items():
                 drafts.enter_context(written_whole(folder / name)).write_bytes(content)
-        if not has_pdf:  # an earlier one would tell of other trials
-            (folder / PDF).unlink(missing_ok=True)
+        for name in {PDF, THUMBNAIL} - {*written}:  # an earlier one would tell of other trials
+            (folder / name).unlink(missing_ok=True)
 
 
 def entry_of(document: Document, folder: Path) -> Entry:
     """What the index of all reports says of one."""
-    title, own = document.title, folder.parent if folder.name in LANGUAGES else folder
+    is_translation = folder.name in LANGUAGES and (folder.parent / ENTRY).is_file()
+    title, own = document.title, folder.parent if is_translation else folder
     return Entry(
         study=own.parent.name,
         run_id=own.name,
@@ -325,6 +329,7 @@ def index_page(all_entries: Sequence[Entry], reports: Path, lang: str) -> str:
     }
     return rendered(
         TEMPLATES / "cards.html.j2",
+        quote,
         lang=lang,
         studies=studies,
         styles=styles,

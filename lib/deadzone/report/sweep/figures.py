@@ -20,15 +20,16 @@ from deadzone.analysis.mechanisms.parts import (
     has_account,
     time_by_level,
 )
+from deadzone.analysis.phases.candidates import level_text
 from deadzone.analysis.phases.model import PhaseModel
 from deadzone.analysis.phases.picture import drawing_of
 from deadzone.analysis.phases.plot import plot
 from deadzone.analysis.phases.plot_axes import headroom, label_levels, plain_values
-from deadzone.analysis.phases.quantities import axis_label, plain_name, unit_for
+from deadzone.analysis.phases.quantities import axis_label, listing, plain_name, unit_for
 from deadzone.analysis.phases.recommend import Recommendation
 from deadzone.analysis.response_scale import RATIO
 from deadzone.analysis.settings.answering import Answer
-from deadzone.analysis.settings.wording import in_order, settings_frame
+from deadzone.analysis.settings.wording import in_order, said_of, settings_frame
 from deadzone.analysis.trial_columns import marked
 from deadzone.language.formats import exact
 from deadzone.language.messages import N_, _, join, say
@@ -67,9 +68,8 @@ def response_figure(s: Slice) -> Figure:
     Under it, where they were measured, the cores really used and the share of throttled periods.
     """
     source, model, advice = s.source, s.model, s.advice
-    panels = [
-        partial(_draw_cores, column) for column in cores_used(source.analysed)[: 1 + MOST_BESIDE]
-    ]
+    known = cores_used(source.analysed, model.knob)[: 1 + MOST_BESIDE]
+    panels = [partial(_draw_cores, column) for column in known]
     if is_measured(source.analysed, "nr_periods"):
         panels.append(partial(_draw_throttling))
     heights = [CURVE_HEIGHT_IN, *(PANEL_HEIGHT_IN for _ in panels)]
@@ -100,14 +100,19 @@ def response_figure(s: Slice) -> Figure:
         **names(model.response, model.knob),
     )
     return Figure.of(
-        drawing, s.captioned(caption), describe(model, advice, bool(below)), id=s.anchor("response")
+        drawing,
+        s.captioned(caption),
+        describe(model, advice, [ax.get_ylabel().replace("\n", " ") for ax in below]),
+        id=s.anchor("response"),
     )
 
 
 def trials_figure(source: Source, scale: KnobScale) -> Figure:
     """Every trial over the levels of the knob, hollow where it cannot be trusted, without phases
     and without a setting."""
-    levels = [*sorted(scale.positions, key=scale.positions.__getitem__), *scale.apart]
+    on_axis = sorted(scale.positions, key=scale.positions.__getitem__)
+    first = [scale.lowest] if scale.lowest else []
+    levels = [*first, *on_axis, *(one for one in scale.apart if one not in first)]
     place = {level: at for at, level in enumerate(levels)}
     x = source.analysed[source.knob].map(level_name).map(place)
     y = source.analysed[source.response]
@@ -128,8 +133,9 @@ def trials_figure(source: Source, scale: KnobScale) -> Figure:
     return Figure.of(drawing, caption, caption, id="response")
 
 
-def describe(model: PhaseModel, advice: Recommendation, with_cpu: bool) -> str:
-    """What the figure shows, in words, for readers who do not see it."""
+def describe(model: PhaseModel, advice: Recommendation, panels: list[str]) -> str:
+    """What the figure shows, in words, for readers who do not see it. panels: what those below the
+    curve show."""
     sentence = _(
         "Curve of {response} over {knob}, {n:count} trials at {levels} levels. Phases: {phases}.",
         n=model.n_trials,
@@ -137,8 +143,8 @@ def describe(model: PhaseModel, advice: Recommendation, with_cpu: bool) -> str:
         phases=phases_text(model),
         **names(model.response, model.knob),
     )
-    below = _("Below it, the cores used and the share of throttled periods over the same levels.")
-    return join([sentence, advice.reason, below if with_cpu else ""])
+    below = _("Below it, over the same levels: {panels}.", panels=listing(panels)) if panels else ""
+    return join([sentence, advice.reason, below])
 
 
 def _draw_untrusted(source: Source, model: PhaseModel, ax: Axes) -> None:
@@ -152,6 +158,11 @@ def _draw_untrusted(source: Source, model: PhaseModel, ax: Axes) -> None:
         x, y, s=16, facecolors="none", edgecolors=MUTED, linewidths=0.8, zorder=4,
         label=_("untrusted trial"), rasterized=len(apart) > MOST_DRAWN,
     )  # fmt: skip
+    _make_room(ax, y, low, high)
+
+
+def _make_room(ax: Axes, y: np.ndarray, low: float, high: float) -> None:
+    """Widen axes for further points. low, high: what they spanned without these."""
     known = y[np.isfinite(y) & ((y > 0) | (ax.get_yscale() != "log"))]
     ax.set_ylim(min([low, *known]), max([high, *known]))
     if ax.get_ylim() != (low, high):
@@ -165,7 +176,9 @@ def _draw_apart(source: Source, model: PhaseModel, advice: Recommendation, ax: A
     where = {level_name(row["setting"]): shown.where[row["setting"]] for row in shown.apart}
     trials = source.analysed[source.analysed[model.knob].map(level_name).isin(where)]
     x, y = trials[model.knob].map(level_name).map(where), trials[model.response]
+    low, high = ax.get_ylim()
     ax.scatter(x, y, s=20, facecolor=TRIAL_COLOUR, edgecolor="white", linewidth=0.4, zorder=4)
+    _make_room(ax, y.to_numpy(float), low, high)
 
 
 def _draw_cores(column: str, source: Source, model: PhaseModel, ax: Axes) -> None:
@@ -258,6 +271,8 @@ def account_blocks(s: Slice) -> list[Block]:
     with new_figure(HEIGHT_IN) as (drawing, ax):
         _draw_parts(means, ax)
         ax.set_xlabel(axis_label(model.knob))
+        at = [float(x) for x in means.index]
+        label_levels(ax, {x: level_text(model, x) for x in at}, [at[0], at[-1]])
         shares, seconds = (
             N_("share of the response (1 is all)"),
             N_("thread time per unit of work (thread-s)"),
@@ -294,11 +309,15 @@ def settings_table(answer: Answer, advice: Recommendation, cores: float | None =
     """One row a setting: trials, estimate with its interval, how much worse than the best, and the
     verdict. cores: of the machine, where a larger limit is no choice."""
     frame = settings_frame(answer, advice, cores)
-    caption = _(
-        "{n} of {all} settings may be the best in {response}.",
+    asked = N_("{n} of {all} settings do what was asked of {response}.")
+    texts = {"within": asked, "targets": asked}
+    usual = N_("{n} of {all} settings may be the best in {response}.")
+    none = N_("{all} settings, compared by {response}; none is recommended.")
+    caption = say(
+        none if advice.is_withheld else texts.get(advice.goal, usual),
         n=int(advice.table["tied"].sum()),
         all=len(advice.table),
-        response=plain_name(answer.candidates.response),
+        response=plain_name(advice.quantity),
     )
     ids = [str(i + 1) for i in range(len(frame))]
     return Table.of_frame(frame, caption, list(frame.columns[1:-1]), "settings", ids)
@@ -313,7 +332,9 @@ def settings_figure(answer: Answer, advice: Recommendation, *, is_only: bool) ->
     largest, places = float(table["estimate"].max()), list(answer.candidates["setting"])
     about = response, largest, answer.candidates.unit
     size = unit_for(*about)[0]
-    table = table if len(table) <= MOST_SETTINGS else table.nsmallest(MOST_SETTINGS, "loss")
+    every, is_it = len(table), table["setting"].map(lambda one: one == advice.setting)
+    least = table.assign(loss=table["loss"].mask(is_it, -1)).nsmallest(MOST_SETTINGS, "loss")
+    table = table[table.index.isin(least.index)]
     names = [textwrap.fill(str(name), MOST_LETTERS) for name in table["name"]]
     lines = max(name.count("\n") for name in names)
     with new_figure(MARGIN_IN + (ROW_IN + LINE_IN * lines) * len(table)) as (drawing, ax):
@@ -338,12 +359,24 @@ def settings_figure(answer: Answer, advice: Recommendation, *, is_only: bool) ->
         drawing.legend(
             handles.values(), handles.keys(), loc="outside lower left", ncols=3, fontsize=8
         )
-    caption = _(
-        "Every trial of {response} at each setting, the estimates and their intervals.",
+    caption = say(
+        N_("Every trial of {response} at each setting, the estimates and their intervals.")
+        if len(table) == every
+        else N_("Every trial of {response} at {n} of {every} settings, with their intervals."),
+        n=len(table),
+        every=every,
         response=plain_name(answer.candidates.response),
     )
     sentence = join([caption, advice.reason])
     return Figure.of(drawing, caption, sentence, id="response" if is_only else "settings-figure")
+
+
+def _shown_to_be(advice: Recommendation, row: pd.Series) -> str:
+    if advice.is_withheld or advice.goal not in ("fastest", "cost"):
+        return said_of(advice, row)
+    tied = N_("may be the best ({confidence:exact_percent} family-wise)")
+    worse = N_("shown to be worse")
+    return say(tied if row["tied"] else worse, confidence=advice.confidence)
 
 
 def _draw_setting(
@@ -372,12 +405,7 @@ def _draw_setting(
         markersize=6,
         capsize=4,
         zorder=4,
-        label=say(
-            N_("may be the best ({confidence:percent} family-wise)")
-            if row["tied"]
-            else N_("shown to be worse"),
-            confidence=advice.confidence,
-        ),
+        label=_shown_to_be(advice, row),
     )
     if row["setting"] == advice.setting:
         ax.axhspan(

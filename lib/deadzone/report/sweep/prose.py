@@ -134,7 +134,8 @@ def notes(analysis: Analysis) -> Prose | None:
     """What is noted about the experiment and what the fits warn of, beside what the advice says;
     None if there is nothing."""
     noted = [note for note in analysis.further("notes") if note not in analysis.left_out]
-    said = analysis.advice.caveats if analysis.advice else ()
+    told = analysis.answer.notes if analysis.answer else ()
+    said = (*(analysis.advice.caveats if analysis.advice else ()), *told)
     for s in analysis:
         more = [warning for warning in s.model.warnings if warning not in said]
         noted += [

@@ -51,14 +51,22 @@ class RegressionCheck:
         return [prose] if self.sentence else []
 
 
+LOOKED_BACK = 5
+"""So many earlier runs are tried."""
+
+
 def regression_check(now: Analysis) -> RegressionCheck:
-    """Set a run's analysis beside that of the run before it, where there is one that was measured
-    alike."""
-    folder = now.source.folder
-    earlier = previous_run(RunFolder(folder)) if folder else None
-    if earlier is None or now.advice is None:
-        return RegressionCheck(now)
-    return RegressionCheck(now, *_compared(now, now.advice, earlier))
+    """Set a run's analysis beside that of the newest run before it that can be compared: one that
+    was cut short, or measured on another machine, says nothing."""
+    folder, first = now.source.folder, ""
+    earlier = earlier_runs(RunFolder(folder)) if folder and now.advice is not None else []
+    for one in reversed(earlier[-LOOKED_BACK:]):
+        assert now.advice is not None
+        moved, sentence = _compared(now, now.advice, one)
+        if moved is not None:
+            return RegressionCheck(now, moved, sentence)
+        first = first or sentence
+    return RegressionCheck(now, sentence=first)
 
 
 def since_previous(run: RunFolder, parameters: Mapping[str, Any]) -> RegressionCheck | None:
@@ -74,8 +82,9 @@ def since_previous(run: RunFolder, parameters: Mapping[str, Any]) -> RegressionC
     return regression_check(analyse(load_source(str(run.folder), **given), **wishes))
 
 
-def _compared(now: Analysis, advice: Recommendation, earlier: RunFolder) -> tuple[bool, str]:
-    """Whether something moved, and the sentence that says so."""
+def _compared(now: Analysis, advice: Recommendation, earlier: RunFolder) -> tuple[bool | None, str]:
+    """Whether something moved, and the sentence that says so; None where the two cannot be
+    compared."""
     source = now.source
     recorded = str(earlier.provenance().get("recorded_at", ""))
     run = {"previous": earlier.run_id, "date": date(recorded, spoken())}
@@ -85,7 +94,7 @@ def _compared(now: Analysis, advice: Recommendation, earlier: RunFolder) -> tupl
     except DeadzoneError:
         then = None
     if then is None or then.advice is None:
-        return False, _(
+        return None, _(
             "Run {previous} of {date} has no answer of its own, so nothing is compared with it.",
             **run,
         )
@@ -94,7 +103,7 @@ def _compared(now: Analysis, advice: Recommendation, earlier: RunFolder) -> tupl
         before, after = (
             listing([str(facts.get(name)) for name in different]) for facts in machines
         )
-        return False, _(
+        return None, _(
             "Run {previous} of {date} was measured on another machine ({before}, now {after}), so "
             "the phases of the two are not compared.",
             before=before,
@@ -118,14 +127,19 @@ def _compared(now: Analysis, advice: Recommendation, earlier: RunFolder) -> tupl
 
 
 def previous_run(run: RunFolder) -> RunFolder | None:
-    """The run of the same study that was measured last before one; a run without trials does not
-    count, and a published one stands beside those of other studies."""
+    """The run of the same study that was measured last before one."""
+    earlier = earlier_runs(run)
+    return earlier[-1] if earlier else None
+
+
+def earlier_runs(run: RunFolder) -> list[RunFolder]:
+    """The runs of the same study that were measured before one, the oldest first; a run without
+    trials does not count, and a published one stands beside those of other studies."""
     if run.folder.parent.name != run.study().study:
-        return None
+        return []
     siblings = list_runs(run.folder.parent.parent, run.folder.parent.name)
     before = takewhile(lambda one: one.run_id != run.run_id, siblings)
-    earlier = [one for one in before if one.journal_file.exists()]
-    return earlier[-1] if earlier else None
+    return [one for one in before if one.journal_file.exists()]
 
 
 def _best_setting(

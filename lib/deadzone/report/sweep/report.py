@@ -94,7 +94,8 @@ class SweepReport:
         if advice is None:
             return [figures.trials_figure(self.analysis.source, answer.knob_scale)]
         curves: list[Block] = [figures.response_figure(s) for s in self.analysis]
-        if sum(s.model.n_levels for s in self.analysis) < len(answer.candidates):
+        is_own = advice.quantity == answer.candidates.response  # a cost is not that of the trials
+        if is_own and sum(s.model.n_levels for s in self.analysis) < len(answer.candidates):
             curves.append(figures.settings_figure(answer, advice, is_only=not curves))
         return curves
 

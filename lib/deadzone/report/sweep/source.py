@@ -10,7 +10,7 @@ import pandas as pd
 
 from deadzone import packs, places
 from deadzone.analysis.findings.fitting import experiment_in
-from deadzone.analysis.phases.quantities import listing, percent, plain_name, setting, unit_of
+from deadzone.analysis.phases.quantities import listing, plain_name, setting, unit_of
 from deadzone.analysis.phases.roles import check_column, listed
 from deadzone.analysis.trial_columns import is_other, measured, well
 from deadzone.errors import DeadzoneError, TableError, is_in_command, resume_option
@@ -102,6 +102,7 @@ def _of_table(
 
 
 def _of_run(run: RunFolder, knob: str, response: str, goal: str, by: tuple[str, ...]) -> Source:
+    run.check_not_pruned()
     study, trials = run.study(), run.trials()
     if trials["warmup"].all():
         raise TableError(
@@ -301,10 +302,11 @@ def emulation_doubts(trials: pd.DataFrame, limit: Level, cores: int | None) -> l
     if over.any():
         sentences.append(
             _(
-                "It could not be held to {limits}: there it used up to {most} of its limit, as "
-                "programs of very many short processes can. Do not rely on the results there.",
+                "It could not be held to {limits}: there it used up to {most:number} times its "
+                "limit, as programs of very many short processes can. Do not rely on the results "
+                "there.",
                 limits=_named(limits[over]),
-                most=percent(share[over].max()),
+                most=float(share[over].max()),
             )
         )
     if cores and (limits > cores).any():

@@ -35,8 +35,8 @@ LEFT_OUT_TABLE = Layout(
 )
 
 UNTRUSTED = N_(
-    "{n} attempt was disturbed; it is kept, and analysed with --anyway alone.",
-    "{n:count} attempts were disturbed; they are kept, and analysed with --anyway alone.",
+    "{n} attempt was disturbed; it is kept, and analysed only if hardly any is trusted.",
+    "{n:count} attempts were disturbed; they are kept, and analysed only if hardly any is trusted.",
 )
 FAILED = N_(
     "{n} of {all:count} trials failed; it is kept, and left out of the fit.",
@@ -49,10 +49,12 @@ def positions(model: PhaseResult, trials: pd.DataFrame) -> np.ndarray:
     return trials[model.knob].map(level_name).map(named_places(model)).to_numpy(float)
 
 
-def cores_used(trials: pd.DataFrame) -> list[str]:
+def cores_used(trials: pd.DataFrame, knob: str) -> list[str]:
     """The columns with the cores that the trials used, and those that servers used which belong to
-    them."""
-    beside = (name for name in map(str, trials) if name.endswith("_cores"))
+    them; no factor is one."""
+    names = (name for name in map(str, trials) if name.endswith("_cores") and name != knob)
+    numeric = (name for name in names if pd.api.types.is_numeric_dtype(trials[name]))
+    beside = (name for name in numeric if trials[name].nunique() > 1)  # one level of a slice
     return [name for name in ("cpu_efficiency", *beside) if is_measured(trials, name)]
 
 
@@ -81,7 +83,8 @@ def left_out(source: Source) -> list[Table]:
         if rows.empty:
             continue
         said = rows[reason].fillna("") if reason in rows else ""
-        named = {"level": rows[source.knob], "status": rows.get("status", ""), "reason": said}
+        status = rows.get("status", "")
+        named = {"level": rows[source.knob].map(level_name), "status": status, "reason": said}
         numbered = {**named, "trial": rows.get("trial", rows.index + 1)}
         alike = pd.DataFrame(numbered, index=rows.index).astype(str)
         grouped = alike.groupby([*named], sort=False)["trial"]
@@ -99,7 +102,7 @@ PHASES_TABLE = Layout(
         N_("gain"): "{gain:percent}",
         "{slope_name}": "{slope}",
         N_("std err"): "{error}",
-        N_("{certainty:percent} interval"): "{interval}",
+        N_("{certainty:exact_percent} interval"): "{interval}",
         "p": "{p_value:p}",
     },
     caption="{told}",
@@ -121,7 +124,7 @@ def names(response: str, knob: str) -> dict[str, str]:
 
 def phases_text(model: PhaseModel) -> str:
     """All phases in a line: `linear 1-4, dead zone 4-6, ...`."""
-    return join(["{phase} {start}-{stop}".format(**row) for row in phases_shown(model)], ", ")
+    return join(["{phase} {range}".format(**row) for row in phases_shown(model)], ", ")
 
 
 def phases_table(

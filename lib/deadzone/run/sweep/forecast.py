@@ -1,6 +1,5 @@
 """What a sweep would do, and how long the trials that are left will take."""
 
-import math
 from collections import defaultdict, deque
 from collections.abc import Iterable, Mapping, Sequence, Set
 from functools import partial
@@ -57,16 +56,13 @@ def remaining(trials: Iterable[PlannedTrial], finished: Set[int]) -> list[Planne
 
 
 def ahead(plan: Plan, times: TrialTimes, done: int, total: int) -> tuple[int, float | None]:
-    """How many trials there will be, and the time left [s]; where they are chosen on the way, the
-    most there may be."""
-    budget_s = plan.study.design.budget_s or math.inf
+    """How many trials there will be, and the time that the further ones take [s]; where they are
+    chosen on the way, the most there may be."""
     if not plan.is_adaptive:
-        grid_s = times.further_s(total - done)
-        return total, grid_s and min(grid_s, max(budget_s - times.measured_s, 0.0))
+        return total, times.further_s(total - done)
     most = max(total, len(plan.trials) + plan.most_trials)
     grid_s = times.further_s(plan.grid_trials)
-    longest_s = None if grid_s is None else min(grid_s, budget_s)
-    return most, None if longest_s is None else max(longest_s - times.measured_s, 0.0)
+    return most, None if grid_s is None else max(grid_s - times.measured_s, 0.0)
 
 
 def preview(

@@ -100,7 +100,8 @@ def open_run(
         told = json.dumps(masked_document(dict(overrides or {})), default=str) + "\n"
         beside = {OVERRIDES_FILE: told, STUDY_NAME_FILE: _name(path)}
         return OpenRun(plan, RunFolder.create(runs, plan.study, run_id, beside))
-    name = (overrides or {}).get("study") or load_study(path).study
+    renamed = {key: one for key, one in (overrides or {}).items() if key == "study"}
+    name = load_study(path, renamed).study
     run = RunFolder.find(runs, f"{name}/latest" if resume == "latest" else resume)
     if run.study().study not in (name, run.overrides().get("study")):
         raise StoreError(f"Run {run.run_id} is of the study {run.study().study}, not of {name}.")

@@ -6,7 +6,6 @@ goes on with it; where it was killed before, the same trials and the same seed g
 again.
 """
 
-import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -47,7 +46,6 @@ def trials_of(plan: Plan, proposer: Proposer | None, progress: Progress) -> Tria
             records = run.records()
             times = TrialTimes(plan.study.design.cooldown_s, records)
             taken_s, grid_s = times.measured_s, times.further_s(plan.grid_trials) or 0.0
-            left_s = (plan.study.design.budget_s or math.inf) - taken_s
             if not proposal.treatments:
                 return stop(run, progress, proposal.reason, proposal.open)
             n = sum(len(batch["trials"]) for batch in batches)
@@ -55,9 +53,8 @@ def trials_of(plan: Plan, proposer: Proposer | None, progress: Progress) -> Tria
             if is_long and plan.study.design.kind != "search":  # which knows its number of trials
                 return stop(run, progress, reason("as_long", n=n), proposal.open)
             tried = {record["trial"] for record in records}
-            # a trial that was expected to end after the budget did not start
-            is_cut = batches and any(one["trial"] not in tried for one in batches[-1]["trials"])
-            if left_s <= 0 or proposal.cost > left_s or is_cut:
+            if batches and any(one["trial"] not in tried for one in batches[-1]["trials"]):
+                # a trial that was expected to end after the budget did not start
                 return stop(run, progress, spent(plan, run), proposal.open)
             batch = _numbered(plan, batches, proposal)
             batches.append(_record(batch, proposal, plan))

@@ -106,6 +106,7 @@ def run_sweep(
     progress = progress or Progress()
     sweep = _Sweep(plan, run, progress, judge)
     with run.lock():
+        run.check_not_pruned()
         run.check_same_study(plan.study)
         if not plan.is_adaptive and any("trials" in batch for batch in run.batches()):
             why = plan.warning or "its trials are planned now."
@@ -250,7 +251,7 @@ class _Sweep:
         if self._plan.is_adaptive:
             self._progress.choose()
         self._fresh = not self._attempts
-        self._began_s = time.monotonic() - self._times.measured_s
+        self._until_s = time.monotonic() + (self._plan.study.design.budget_s or math.inf)
 
     def measure_all(self, batch: Sequence[PlannedTrial], measuring: Measuring) -> None:
         """Measure and record every trial of a batch, block by block, or as many at once as there
@@ -281,10 +282,10 @@ class _Sweep:
             trials, self._again = self._again, []
 
     def _fits(self, trials: Sequence[PlannedTrial]) -> bool:
-        """Whether trials are expected to end within the study's budget of time."""
-        budget_s = self._plan.study.design.budget_s or math.inf
+        """Whether trials are expected to end within the study's budget of time, which a run that
+        goes on has anew."""
         expected_s = sum(map(self._times.typical_s, trials))
-        fits = time.monotonic() - self._began_s + expected_s <= budget_s
+        fits = time.monotonic() + expected_s <= self._until_s
         self.is_spent |= not fits
         return fits
 
@@ -298,7 +299,8 @@ class _Sweep:
                 return
             self._tell_rehearsal()
             total, left_s = ahead(self._plan, self._times, self._done, self.total)
-            left_s = None if left_s is None else left_s / self._at_once
+            if left_s is not None:
+                left_s = min(left_s / self._at_once, max(self._until_s - time.monotonic(), 0.0))
             self._progress.show(self._done, total, trial.treatment.label(), left_s)
         if self._tried and not worker.is_one_of_many:
             time.sleep(self._plan.study.design.cooldown_s)

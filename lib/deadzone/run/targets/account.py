@@ -6,19 +6,9 @@ The parts add up to the time that its threads lived. It is what thread state ana
 threads lived, ran and were ready is exact where the kernel tells of threads as they end
 (taskstats), and else looked at while they live (`schedstat`), for which every user has the right.
 What they waited for is looked at in both cases, unless the kernel counts that too.
-
-Beside it, what the kernel and the processor count of a trial: moves between cores and, where there
-are such counters, instructions and cycles (perf_event_open(2)). These are opened once, for the
-launcher, and hand themselves down to whatever it starts. The kernel's work is counted where that is
-permitted (kernel.perf_event_paranoid, or CAP_PERFMON), else the program's own alone. Virtual
-machines mostly have none of the processor's.
 """
 
 import contextlib
-import ctypes
-import os
-import platform
-import struct
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -67,13 +57,10 @@ class ThreadAccount:
         self._loops: set[int] = set()
         """The threads that were met in an event loop."""
         self._next_s, self._refused = 0.0, ""
-        self._events, self._most = PerfEvents(), 0
+        self._most = 0
 
-    def open(self, launcher: int | None = None) -> None:
-        """Listen to threads as they end, where that is permitted. launcher: the process that starts
-        the trials' programs."""
-        if launcher:
-            self._events.open(launcher)
+    def open(self) -> None:
+        """Listen to threads as they end, where that is permitted."""
         try:
             self._listening.open()
         except (OSError, KeyError) as error:
@@ -82,7 +69,6 @@ class ThreadAccount:
     def close(self) -> None:
         """Listen no longer."""
         self._listening.close()
-        self._events.close()
 
     def facts(self) -> dict[str, Any]:
         """Where the account comes from, and what refused a better source."""
@@ -90,7 +76,7 @@ class ThreadAccount:
         refused = {"taskstats": self._refused} if self._refused else {}
         return {
             "account_source": "schedstat, looked at" if refused else f"taskstats{waits}",
-            "account_refused": refused | self._events.refused,
+            "account_refused": refused,
         }
 
     def begin(self, there: Iterable[int] = ()) -> None:
@@ -101,7 +87,6 @@ class ThreadAccount:
         self._look_at(there)
         self._before, self._waits, self._next_s = self._seen.copy(), Counter(), 0.0
         self._most = 0
-        self._events.begin()
 
     def look(self, processes: Callable[[], Iterable[int]]) -> None:
         """Look at the threads that live now, as often as LOOKING_SHARE permits."""
@@ -151,7 +136,7 @@ class ThreadAccount:
     def counts(self) -> dict[str, int]:
         """What else was counted of the trial, by column; threads_most where threads were looked
         at."""
-        return self._events.counted() | ({"threads_most": self._most} if self._most else {})
+        return {"threads_most": self._most} if self._most else {}
 
     def end(
         self,
@@ -243,78 +228,3 @@ class ThreadAccount:
     def _grown(self, threads: Iterable[ThreadTime]) -> list[ThreadTime]:
         """What came to threads in the trial."""
         return [thread.since(self._before.get(thread.thread)) for thread in threads]
-
-
-SYSCALL = {"x86_64": 298, "aarch64": 241}.get(platform.machine(), -1)
-"""Of perf_event_open; -1 is no call anywhere."""
-CLOSE_ON_EXEC = 8
-
-HARDWARE, SOFTWARE = 0, 1
-EVENTS = {
-    "migrations": (SOFTWARE, 4),
-    "cpu_cycles": (HARDWARE, 0),
-    "cpu_instructions": (HARDWARE, 1),
-    "cpu_cache_misses": (HARDWARE, 3),
-}
-"""By column: type and number of the event."""
-
-INHERITED, NOT_THE_KERNEL = 1 << 1, 1 << 5
-WITH_TIMES = 1 | 2
-"""A counter is read with how long it was wanted and how long it counted, for a processor has few
-and they take turns."""
-
-RECORD_BYTES = 64
-
-
-class PerfEvents:
-    """Counters of a process and of all that it starts from now on."""
-
-    def __init__(self) -> None:
-        self._files: dict[str, int] = {}
-        self._before: dict[str, tuple[int, int, int]] = {}
-        self.refused: dict[str, str] = {}
-        """Why what is missing is missing, by column."""
-
-    def open(self, pid: int) -> None:
-        """Open those that there are."""
-        for name, event in EVENTS.items():
-            try:
-                self._files[name] = _opened(event, pid)
-            except OSError as error:
-                self.refused[name] = os.strerror(error.errno or 0)
-
-    def close(self) -> None:
-        """Give them up."""
-        for file in self._files.values():
-            os.close(file)
-        self._files = {}
-
-    def begin(self) -> None:
-        """Count from here."""
-        self._before = {
-            name: struct.unpack("QQQ", os.read(file, 24)) for name, file in self._files.items()
-        }
-
-    def counted(self) -> dict[str, int]:
-        """What was counted since `begin`, by column; without those that had no turn."""
-        counts = {}
-        for name, before in self._before.items():
-            now = struct.unpack("QQQ", os.read(self._files[name], 24))
-            count, wanted, counting = (b - a for a, b in zip(before, now, strict=True))
-            if counting:
-                counts[name] = round(count * wanted / counting)
-        return counts
-
-
-def _opened(event: tuple[int, int], pid: int) -> int:
-    """A counter's descriptor. Raises OSError where it is not permitted, or there is none."""
-    call = ctypes.CDLL(None, use_errno=True).syscall
-    for flags in (INHERITED, INHERITED | NOT_THE_KERNEL):
-        kind, number = event
-        record = struct.pack("=IIQQQQQ", kind, RECORD_BYTES, number, 0, 0, WITH_TIMES, flags)
-        file = call(SYSCALL, record.ljust(RECORD_BYTES, b"\0"), pid, -1, -1, CLOSE_ON_EXEC)
-        if file >= 0 or kind == SOFTWARE:
-            break
-    if file < 0:
-        raise OSError(ctypes.get_errno(), "perf_event_open")
-    return int(file)

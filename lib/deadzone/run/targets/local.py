@@ -142,7 +142,7 @@ class LocalTarget(Target):
             self.scratch = make_scratch(all(level == NONE for level in self._memory_levels))
             self._open_best()
             if self.account:
-                self.account.open(self._running.pid)
+                self.account.open()
             own_s = interference.harness_cpu_s() + self._mechanism.read().overhead_s
             self._neighbours.mark(interference.read_machine(), own_s)
         except BaseException:

@@ -33,9 +33,12 @@ from deadzone.run.targets.limits.cgroup_v1 import v1_mounts
 from deadzone.run.targets.limits.cgroup_v2 import hand_back, v2_mount
 from deadzone.run.targets.processes import listed
 from deadzone.store.programs import answer_of, last_words
+from deadzone.store.provenance import first_line
 from deadzone.study.masking import masked
 
 ENDING = ".json"
+
+BOOT = Path("/proc/sys/kernel/random/boot_id")
 
 RESTORE = "`deadzone restore` tries again."
 
@@ -47,7 +50,7 @@ KEEPING_TIMEOUT_S = 120.0
 class UndoEntry:
     """What to give back. what: said to people. files: text by path, written in this order. moves:
     groups whose processes go back to another one, and are removed. argv: run in cwd. folders: made
-    by Deadzone, removed with what lies in them."""
+    by Deadzone, removed with what lies in them. boot: the start of the machine it was noted in."""
 
     what: str
     files: dict[str, str] = field(default_factory=dict)
@@ -55,6 +58,7 @@ class UndoEntry:
     argv: tuple[str, ...] = ()
     cwd: str | None = None
     folders: tuple[str, ...] = ()
+    boot: str = field(default_factory=lambda: first_line(BOOT) or "")
 
 
 def record_change(made: UndoEntry) -> Path:
@@ -74,7 +78,9 @@ def undo(note: Path) -> str | None:
     """Give back what a note promises, and remove it; what could not be given back, None where all
     was."""
     made = UndoEntry(**json.loads(note.read_text(encoding="utf-8")))
-    problems = [*_moved_back(made), *_written(made), *_run(made), *_removed(made)]
+    is_same_boot = made.boot == (first_line(BOOT) or "")  # groups end with the machine
+    groups = [*_moved_back(made), *_written(made)] if is_same_boot else []
+    problems = [*groups, *_run(made), *_removed(made)]
     if problems:
         return (
             f"{made.what} was not given back: {'; '.join(problems)} (remove {note} where nothing "

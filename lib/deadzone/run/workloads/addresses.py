@@ -60,12 +60,24 @@ def resolve(url: str, allow_remote: bool) -> Address:
             "sent there. If the host is yours to load, say allow_remote: true in the study's "
             "workload."
         )
-    family, _, _, _, sockaddr = addresses[0]
+    # of a name with two addresses, such as localhost, a server may listen on one
+    several = addresses if len(addresses) > 1 else []
+    family, _, _, _, sockaddr = next(filter(_answers, several), addresses[0])
     path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
     named = f"[{host}]" if ":" in host else host
     header = named if port == STANDARD_PORTS[parts.scheme] else f"{named}:{port}"
     address = (str(sockaddr[0]), int(sockaddr[1]))
     return Address(family, address, host, header, path, parts.scheme in ("https", "wss"))
+
+
+def _answers(address: Any) -> bool:
+    """Whether something listens there."""
+    try:
+        with socket.socket(address[0], socket.SOCK_STREAM) as probe:
+            probe.settimeout(1.0)
+            return probe.connect_ex(address[4]) == 0
+    except OSError:
+        return False
 
 
 def is_near(address: str) -> bool:

@@ -35,8 +35,10 @@ SCRATCH = "scratch"
 UNIT_BEHIND = re.compile(r"[ \t]*([^\W\d_%][\w/]{0,11}|%)")
 """A word behind a number, as a unit stands: letters, or letters per something, on the same line."""
 
-LONGER = re.compile(r"\d{1,3}(?:[,']\d{3})+(?:\.\d+)?(?!\d)|\d+[.,]\d+")
+LONGER = re.compile(r"\d{1,3}(?:[,']\d{3})+(?:\.\d+)?(?!\d)|\d+(?:[.,]\d+)?[eE][-+]?\d+|\d+[.,]\d+")
 """A number with marks in it, of which an expression may read a part."""
+
+IN_PARENTHESES = "put its number in parentheses"
 
 INPUTS = "inputs"
 """Placeholder for the folder that the setup fills; it is kept for the whole sweep, then removed."""
@@ -98,7 +100,8 @@ class CommandWorkload(Workload):
         if self._place.is_here:
             if self._cwd and not self._cwd.is_dir():
                 raise WorkloadError(f"workload.cwd: {self._cwd} is no folder.")
-            if not placeholders(program):
+            may_be_built = "/" in program and (self._spec.setup or self._spec.prepare)
+            if not (placeholders(program) or may_be_built):
                 self._require("argv", program)
         self._inputs = scratch / INPUTS
         if self._place.identity:
@@ -168,7 +171,9 @@ class CommandWorkload(Workload):
                         "without marks (`LC_ALL=C`), or match what stands beside the number too"
                     )
                 elif value is None:
-                    why = f", for {matched[:60]!r} is none: put its number in parentheses"
+                    is_marked = LONGER.fullmatch(matched) and re.search("[,']", matched)
+                    way = "print it without marks (`LC_ALL=C`)" if is_marked else IN_PARENTHESES
+                    why = f", for {matched[:60]!r} is none: {way}"
             if value is None:
                 failure = f"the program printed no number for the response {name}{why}"
                 return Outcome(responses, failure, unread=True)

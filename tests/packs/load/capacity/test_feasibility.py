@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 from benchmarks.synthetic.services import simulated_cells, simulated_service
 
+import deadzone as dz
 from deadzone.analysis.objectives.bounds import Objective
 from deadzone_load.capacity.cells import cells_of
 from deadzone_load.capacity.feasibility import CONFIDENCE, feasibility
@@ -42,6 +43,26 @@ def test_the_smallest_pool_the_capacity_and_the_region_of_a_clear_case():
     assert found.capacity(64)["rate_shown"] == 100
     assert found.capacity(64)["limited_by"] == "latency_mean_ms"
     assert found.capacity(16)["rate_shown"] == found.capacity(16)["rate_high"] == 300
+
+
+def test_a_bound_of_no_failure_is_about_the_next_trial_and_none_seen_lies_below_another():
+    none = table({(8, 100): [0] * 20}, "checks_failed")
+    assert judged(none, Objective("checks_failed", "at_most", 0.0)).smallest(100).pool == 8
+    assert judged(none[:3], Objective("checks_failed", "at_most", 0.0)).smallest(100).pool is None
+    assert judged(none[:3], Objective("checks_failed", "at_most", 1.0)).smallest(100).pool == 8
+
+
+def test_a_table_is_read_as_a_fit_reads_it():
+    """More of a rate is better, units, words of success, trials that count anew in each cell."""
+    cells = {(pool, 400): [pool * 25 * noise for noise in (0.99, 1, 1.01)] for pool in (4, 8, 16)}
+    frame = table(cells, "achieved_rate").assign(trial=[1, 2, 3] * 3, status="success")
+    said = dz.capacity(frame, "pool_size", "rate", response="achieved_rate").verdict()
+    assert "Set pool size 16" in said and "More hurts" not in said
+    frame["p99_ms"] = ["140 ms", "139 ms", "141 ms"] + ["20 ms", "21 ms", "22 ms"] * 2
+    bound = {"p99_ms": "100 ms"}
+    assert dz.capacity(frame, "pool_size", "rate", bound).smallest(400).pool == 8
+    frame.loc[5, "status"] = "failed"
+    assert dz.capacity(frame, "pool_size", "rate", bound).smallest(400).pool == 16
 
 
 def test_a_cell_on_the_line_is_undecided_and_named_so():

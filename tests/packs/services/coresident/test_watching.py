@@ -149,7 +149,7 @@ def test_a_postgresql_that_is_up_stands_beside_pgbench(write_study, sweep):
             "a server works more than its client"
         )
     analysis = analyse(load_source(str(run.folder)))
-    assert "db_cores" in cores_used(analysis.source.analysed)
+    assert "db_cores" in cores_used(analysis.source.analysed, "clients")
 
 
 def test_what_a_process_used_that_ended_and_was_not_waited_for_is_in_the_account(tmp_path):
