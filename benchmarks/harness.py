@@ -107,6 +107,13 @@ def disk_folder() -> Iterator[Path]:
         yield Path(name)
 
 
+def _parts(smaller: Added, larger: Added) -> tuple[float, float]:
+    """What is added once a sweep [s] and with each trial [ms], by the line through two sweeps."""
+    small, large = (one.trials * one.per_trial_ms for one in (smaller, larger))
+    each_ms = (large - small) / max(larger.trials - smaller.trials, 1)
+    return (small - smaller.trials * each_ms) / 1e3, each_ms
+
+
 def added(trials: int) -> Added:
     """Sweep a program that does nothing: what is not its wall time, the harness added."""
     document = {
@@ -230,7 +237,8 @@ def report(
     load: float,
 ) -> str:
     """The page in docs/benchmarks/."""
-    largest = results[-1]
+    smallest, largest = results[0], results[-1]
+    once_s, each_ms = _parts(smallest, largest)
     lines = [
         "# What the harness costs",
         "",
@@ -258,7 +266,9 @@ def report(
         f"Target: at most {ADDED_TARGET_MS:g} ms with {largest.trials} trials; "
         f"{verdict(largest.per_trial_ms <= ADDED_TARGET_MS)}. What is added is reading: the "
         "control group, the machine, the account of time of every thread (`account: off` leaves "
-        "that out), the neighbours.",
+        "that out), the neighbours. By the line through both sweeps "
+        f"{each_ms:.1f} ms are of each trial, and {once_s:.1f} s of the sweep: the look at the "
+        "machine, the rehearsal, the tables.",
         "",
         "## Wall time of a short program",
         "",

@@ -295,6 +295,9 @@ def _draw_parts(means: pd.DataFrame, ax: Axes) -> None:
     ax.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=3, fontsize=8, borderaxespad=0.2)
 
 
+FEW_DECADES = 300
+"""A logarithmic axis that spans less than this has values between the powers of ten."""
+
 MARGIN_IN, ROW_IN, LINE_IN = 1.1, 0.35, 0.12
 
 MOST_LETTERS = 40
@@ -352,6 +355,8 @@ def settings_figure(answer: Answer, advice: Recommendation, *, is_only: bool) ->
             and values.max() / values.min() >= LOG_RESPONSE_FACTOR
         ):
             ax.set_xscale("log")
+            if values.max() < FEW_DECADES * values.min():
+                ax.xaxis.set_major_locator(mpl.ticker.LogLocator(subs=(1, 2, 5)))
             ax.xaxis.set_minor_formatter(mpl.ticker.NullFormatter())
         ax.xaxis.set_major_formatter(mpl.ticker.FuncFormatter(lambda at, _: exact(at / size)))
         ax.set_ylim(len(table) - 0.4, -0.6)
