@@ -13,7 +13,7 @@ from deadzone.errors import EXIT_CLAIM_FELL, StudyError
 from deadzone.store.command_lines import name_of
 from deadzone.store.run import RunFolder
 from deadzone.study.claim_sentences import parse_claim
-from deadzone.study.loading import find_study, load_study, of_study
+from deadzone.study.loading import find_study, load_study
 
 if TYPE_CHECKING:
     from deadzone.analysis.claims.judging import ClaimVerdict
@@ -85,7 +85,8 @@ def claims_as_overrides(
     """What the command line changes of a study, with further claims after its own."""
     if not sentences:
         return overrides
-    own = load_study(find_study(study, places.study_folders()), of_study(overrides)).claims
+    file = find_study(study, places.study_folders())
+    own = load_study(file, overrides, only_own=True).claims
     claims = (*own, *map(parse_claim, sentences))
     return {**overrides, "claims": [claim.stated() for claim in claims]}
 

@@ -2,14 +2,19 @@
 
 import json
 import shlex
+from collections.abc import Iterator
 from typing import Any
 
 import click
+from click.core import ParameterSource
 
 from deadzone.cli.options import comment_options, gone, wide_name_option, wide_option
 from deadzone.errors import EXIT_WORSE
 
 Strings = tuple[str, ...]
+
+SAY_WHAT = ("responses", "goals", "factors", "wide", "name", "threshold", "confidence")
+"""Parameters of the command that say what is compared, and how."""
 
 
 @click.command("compare")
@@ -85,12 +90,7 @@ def command(
     Each commit has a worktree, which is removed in the end: an interrupted comparison begins anew.
     """
     limits["by"] = factors
-    asked = {"response": responses, "goal": goals, "by": factors}
-    typed = [word for name, every in asked.items() for one in every for word in (f"--{name}", one)]
-    usual = {"wide": "", "name": "", "threshold": 0.03, "confidence": 0.95}
-    single = {name: limits.get(name) or one for name, one in usual.items()}
-    typed += [word for n, one in single.items() if one != usual[n] for word in (f"--{n}", str(one))]
-    whole = shlex.join(["deadzone", "compare", *sources, *typed])
+    whole = shlex.join(["deadzone", "compare", *sources, *_asked()])
     if checkout:
         from deadzone.verbs.checkouts import compare_checkouts
 
@@ -112,3 +112,15 @@ def command(
         click.echo(said)
     if fail_on and result.is_worse:
         raise click.exceptions.Exit(EXIT_WORSE)
+
+
+def _asked() -> Iterator[str]:
+    """The options that were typed and say what is compared."""
+    context = click.get_current_context()
+    for option in context.command.params:
+        name = option.name or ""
+        is_typed = context.get_parameter_source(name) is ParameterSource.COMMANDLINE
+        if name in SAY_WHAT and is_typed:
+            value = context.params[name]
+            for one in value if isinstance(value, tuple) else (value,):
+                yield from (option.opts[0], str(one))

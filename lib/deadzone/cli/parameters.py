@@ -21,7 +21,7 @@ from deadzone.errors import StudyError
 from deadzone.language.messages import _
 from deadzone.run.targets.undo_log import state_folder
 from deadzone.study.coresident_specs import coresident_of
-from deadzone.study.loading import SUFFIXES, find_study, load_study, of_study, read_yaml, yaml_in
+from deadzone.study.loading import SUFFIXES, find_study, load_study, read_yaml, yaml_in
 from deadzone.study.masking import masked
 from deadzone.visible import visible
 
@@ -126,14 +126,12 @@ def study_options(function: Callable[..., None]) -> Callable[..., None]:
             overrides["trust.max_foreign_cpu"] = cores
         if at := places_asked(given):
             file = find_study(given["study"], places.study_folders())
-            names = load_study(file, of_study(overrides)).factor_names()
-            by_name = {name: value for name, value in overrides.items() if name in names}
-            knob = load_study(file, by_name | of_study(overrides)).knob_name
+            knob = load_study(file, overrides, only_own=True).knob_name
             overrides |= {f"factors.{knob}.at.{level}": place for level, place in at.items()}
         overrides = claims_as_overrides(given["study"], overrides, given.pop("sentences"))
         asked = {name: given.pop(name) for name in Asked.__dataclass_fields__ if name in given}
         if is_file and not asked["dry_run"] and not any(map(path.resolve().is_relative_to, own)):
-            agree_to_execute(path, of_study(overrides))
+            agree_to_execute(path, overrides)
         function(Asked(**asked, overrides=overrides), **given)
 
     return together(
@@ -189,7 +187,8 @@ def agree_to_execute(path: Path, overrides: dict[str, Any]) -> None:
     On a terminal the user is asked, once for each text of the study. Raises StudyError if there is
     no such study.
     """
-    commands = list(commands_in(load_study(path, overrides).model_dump(mode="json")))
+    study = load_study(path, overrides, only_own=True)
+    commands = list(commands_in(study.model_dump(mode="json")))
     key = hashlib.sha256("\n".join(commands).encode()).hexdigest()
     agreed = state_folder("agreed") / key
     if not commands or agreed.exists():

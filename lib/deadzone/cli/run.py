@@ -31,7 +31,7 @@ from deadzone.store.command_lines import way_on
 from deadzone.store.run import RunFolder, new_run_id
 from deadzone.study.design import refuse_unanswerable
 from deadzone.study.direction import GOALS
-from deadzone.study.loading import find_study, load_study, of_study
+from deadzone.study.loading import find_study, load_study
 from deadzone.study.spec import Study
 
 INSTEAD_OF_ARCHIVE = (
@@ -106,7 +106,7 @@ def command(asked: Asked, quiet: bool, details: bool) -> None:
 def _split(study: str, given: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
     """Which parameters are the analysis notebook's, and which are the study's."""
     path = find_study(study, places.study_folders())
-    spec = load_study(path, of_study(given))
+    spec = load_study(path, given, only_own=True)
     notebook = places.notebook(spec.notebook or spec.analysis_notebook, path.resolve().parent)
     names = set(notebook_parameters(notebook))
     names -= {run_parameter(notebook), "table", *Study.model_fields}
@@ -139,7 +139,7 @@ def _sweep(asked: Asked) -> RunFolder:
                 interrupt=partial(_interrupt, run),
             )
         except ReportError as error:  # such as of a kernel that was killed
-            on = f"go on with {way_on(run)}" if way_on(run) else "nothing was measured"
+            on = f"go on with {way}" if (way := way_on(run)) else "nothing was measured"
             error.args = (*error.args, f"What was measured is kept; {on}.")
             raise
         finally:

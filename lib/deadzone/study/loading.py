@@ -131,16 +131,18 @@ def find_study(name: str, folders: Sequence[Path]) -> Path:
     )
 
 
-def load_study(path: Path, overrides: Mapping[str, Any] | None = None) -> Study:
+def load_study(
+    path: Path, overrides: Mapping[str, Any] | None = None, only_own: bool = False
+) -> Study:
     """Read and validate a study file.
 
     overrides: values by key path (design.replicates, factors.threads) or short name (replicates,
-    threads), replacing the file's.
+    threads), replacing the file's. only_own: leave out those that are no study's, but a notebook's.
 
     Raises StudyError naming the file, the line and key path, and what is allowed there.
     """
     with SaidAs(StudyError, f"{path}: cannot read the study file"):
-        return parse_study(text_of(path), str(path), overrides)
+        return parse_study(text_of(path), str(path), overrides, only_own=only_own)
 
 
 def parse_study(
@@ -148,17 +150,19 @@ def parse_study(
     source: str,
     overrides: Mapping[str, Any] | None = None,
     is_stored: bool = False,
+    only_own: bool = False,
 ) -> Study:
     """Validate a study given as YAML text, or as what such a text says; source names it in
     messages, which without one begin with the key. is_stored: of a run, maybe of an earlier
-    release; keys that are gone are left out."""
+    release; keys that are gone are left out. only_own: see `load_study`."""
     document = read_yaml(text, source) if isinstance(text, str) else deepcopy(dict(text))
     if not isinstance(document, dict):
         raise StudyError(
             f"{source}: a study is a mapping of keys such as study, workload and factors."
         )
     for name, value in (overrides or {}).items():
-        _override(document, name, value)
+        if not only_own or _is_own(document, name):
+            _override(document, name, value)
     try:
         return Study.model_validate(document, context=base.STORED if is_stored else None)
     except ValidationError as error:
@@ -216,10 +220,12 @@ def _override(document: dict[str, Any], name: str, value: Any) -> None:
     document[last] = value
 
 
-def of_study(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Those of some parameters that are a study's, and no notebook's."""
-    known = (*Study.model_fields, *SHORT_NAMES)
-    return {name: value for name, value in values.items() if name.split(".")[0] in known}
+def _is_own(document: Mapping[str, Any], name: str) -> bool:
+    """Whether a parameter is the study's, by its key or as one of its factors, and not of a
+    notebook."""
+    factors = document.get("factors")
+    is_factor = isinstance(factors, dict) and name in factors
+    return is_factor or name.split(".")[0] in (*Study.model_fields, *SHORT_NAMES)
 
 
 def _causes(problems: list[ErrorDetails]) -> list[ErrorDetails]:

@@ -38,7 +38,7 @@ DOUBLED = re.compile(rf"\{{\{{|\}}\}}|{SINGLE.pattern}")
 """The same where `{{` and `}}` stand for one brace: where there are as many of both. JSON ends in
 `}}` and has no `{{`."""
 
-UNIT_BEHIND = re.compile(r"\)(?:\\s[*+]?|\s)*([A-Za-zµ]+(?:/[A-Za-z]+| per [a-z]+)?)$")
+UNIT_IN_EXPRESSION = re.compile(r"\)(?:\\s[*+]?|\s)*([A-Za-zµ]+(?:/[A-Za-z]+| per [a-z]+)?)$")
 r"""The unit behind the number of an expression, `([\d.]+) ops/s`."""
 
 SYMBOL = re.compile(r"[|&;<>()]+|.*(\$\(|`).*", re.DOTALL)
@@ -340,7 +340,7 @@ def _response(text: str | None, goal: str | None) -> tuple[dict[str, Any] | None
     plain = re.sub(r"\(.*|\\.", " ", re.sub(r"^\(\?[a-z]+\)", "", text), flags=re.DOTALL)
     words = re.findall(r"[A-Za-z][A-Za-z0-9_]*", plain)
     name = "_".join(words[-3:]).lower().strip("_") or "result"
-    behind = UNIT_BEHIND.search(text)
+    behind = UNIT_IN_EXPRESSION.search(text)
     unit = behind[1] if behind and known_goal(behind[1]) else None
     return {name: {"regex": text, "stream": "both"}}, {"name": name, "unit": unit, **better}
 

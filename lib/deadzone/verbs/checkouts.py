@@ -23,9 +23,8 @@ from deadzone.verbs.comparing import compare
 from deadzone.verbs.run import Run
 from deadzone.verbs.sweeping import sweep
 
-BUILD_TIMEOUT_S = 86_400.0
-GIT_TIMEOUT_S = 600
-"""A worktree of a large repository takes minutes."""
+GIT_TIMEOUT_S, BUILD_TIMEOUT_S = 600, 86_400.0
+"""A worktree of a large repository takes minutes, and a build hours."""
 
 LAST_LINES = 20
 """Of the output of a build that failed."""

@@ -2,10 +2,8 @@
 gives up (a ramp)."""
 
 import errno
-import socket
 import time
 
-from deadzone.run.workloads.addresses import Address
 from deadzone_load.generator.connection import Failure, Wire
 from deadzone_load.generator.pacing import RequestPacer, moments
 from deadzone_load.generator.plan import LoadPlan
@@ -63,7 +61,7 @@ class ConnectionLoad(Load):
         # A process that dies may close its connections before the socket it listens on: the kernel
         # keeps no order there.
         end_s = time.monotonic() + (PROBE_S if self.recorder.connections_lost else 0.0)
-        while is_listening(self.wire.address):
+        while self.wire.address.connect_error() != errno.ECONNREFUSED:
             if time.monotonic() >= end_s:
                 return False
             time.sleep(CHECK_S)
@@ -125,10 +123,3 @@ class ConnectionLoad(Load):
         if self._all_due and not self._connecting and not self._over:
             self._over = True
             self.loop.at(time.monotonic() + self._plan.hold_s, lambda _: self.loop.stop())
-
-
-def is_listening(address: Address) -> bool:
-    """Whether anything still listens there."""
-    with socket.socket(address.family, socket.SOCK_STREAM) as probe:
-        probe.settimeout(PROBE_S)
-        return probe.connect_ex(address.sockaddr) != errno.ECONNREFUSED

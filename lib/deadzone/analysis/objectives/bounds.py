@@ -135,11 +135,12 @@ def chance_met(
         return _errors_met(bound, counted)
     if not may_meet(bound, values):
         return 0.0
-    if bound.sense == "at_most" and bound.bound == 0 <= values.min():  # of counts: the next trial
-        return len(values) / (len(values) + 1) if bound.met(values).all() else 0.0
+    next_one = len(values) / (len(values) + 1)  # that the next trial is as these
+    if bound.sense == "at_most" and bound.bound == 0 <= values.min():  # of counts
+        return next_one if bound.met(values).all() else 0.0
     if bound.is_extreme:
         if math.isinf(mean.df):
-            return len(values) / (len(values) + 1)
+            return next_one
         mean = replace(mean, error=mean.error * (len(values) + 1) ** 0.5)
     edge = bound.bound
     if is_log:

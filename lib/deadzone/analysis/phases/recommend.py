@@ -100,10 +100,14 @@ class Recommendation:
         return self.table[[item == self.setting for item in self.table["setting"]]].iloc[0]
 
     @property
+    def is_of_best(self) -> bool:
+        """Whether the best is looked for, and not what does what was asked."""
+        return self.goal in ("fastest", "cost")
+
+    @property
     def said_of_tied(self) -> str:
         """What the tied settings are, in words."""
-        is_best = self.goal in ("fastest", "cost")
-        return _("not told apart from the best") if is_best else _("does what was asked")
+        return _("not told apart from the best") if self.is_of_best else _("does what was asked")
 
     @property
     def is_withheld(self) -> bool:

@@ -106,7 +106,7 @@ def said_of(advice: Recommendation, row: Mapping[Any, Any] | pd.Series) -> str:
     """What is said of a setting that is not the recommended one."""
     if advice.is_withheld:
         return _("no choice")
-    if advice.goal in ("within", "targets"):
+    if not advice.is_of_best:
         return _("does what was asked") if row["tied"] else _("does not do what was asked")
     return _("may be the best") if row["tied"] else pgettext("setting", "worse")
 

@@ -313,11 +313,10 @@ def settings_table(answer: Answer, advice: Recommendation, cores: float | None =
     verdict. cores: of the machine, where a larger limit is no choice."""
     frame = settings_frame(answer, advice, cores)
     asked = N_("{n} of {all} settings do what was asked of {response}.")
-    texts = {"within": asked, "targets": asked}
-    usual = N_("{n} of {all} settings may be the best in {response}.")
+    best = N_("{n} of {all} settings may be the best in {response}.")
     none = N_("{all} settings, compared by {response}; none is recommended.")
     caption = say(
-        none if advice.is_withheld else texts.get(advice.goal, usual),
+        none if advice.is_withheld else best if advice.is_of_best else asked,
         n=int(advice.table["tied"].sum()),
         all=len(advice.table),
         response=plain_name(advice.quantity),
@@ -377,7 +376,7 @@ def settings_figure(answer: Answer, advice: Recommendation, *, is_only: bool) ->
 
 
 def _shown_to_be(advice: Recommendation, row: pd.Series) -> str:
-    if advice.is_withheld or advice.goal not in ("fastest", "cost"):
+    if advice.is_withheld or not advice.is_of_best:
         return said_of(advice, row)
     tied = N_("may be the best ({confidence:exact_percent} family-wise)")
     worse = N_("shown to be worse")

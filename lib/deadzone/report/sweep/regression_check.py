@@ -58,11 +58,11 @@ LOOKED_BACK = 5
 def regression_check(now: Analysis) -> RegressionCheck:
     """Set a run's analysis beside that of the newest run before it that can be compared: one that
     was cut short, or measured on another machine, says nothing."""
-    folder, first = now.source.folder, ""
-    earlier = earlier_runs(RunFolder(folder)) if folder and now.advice is not None else []
-    for one in reversed(earlier[-LOOKED_BACK:]):
-        assert now.advice is not None
-        moved, sentence = _compared(now, now.advice, one)
+    folder, advice, first = now.source.folder, now.advice, ""
+    if folder is None or advice is None:
+        return RegressionCheck(now)
+    for one in reversed(earlier_runs(RunFolder(folder))[-LOOKED_BACK:]):
+        moved, sentence = _compared(now, advice, one)
         if moved is not None:
             return RegressionCheck(now, moved, sentence)
         first = first or sentence

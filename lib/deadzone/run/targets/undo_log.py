@@ -46,6 +46,10 @@ KEEPING_TIMEOUT_S = 120.0
 """A command that gives something back and takes longer than this is taken for hung [s]."""
 
 
+def _boot() -> str:
+    return first_line(BOOT) or ""
+
+
 @dataclass(frozen=True)
 class UndoEntry:
     """What to give back. what: said to people. files: text by path, written in this order. moves:
@@ -58,7 +62,7 @@ class UndoEntry:
     argv: tuple[str, ...] = ()
     cwd: str | None = None
     folders: tuple[str, ...] = ()
-    boot: str = field(default_factory=lambda: first_line(BOOT) or "")
+    boot: str = field(default_factory=_boot)
 
 
 def record_change(made: UndoEntry) -> Path:
@@ -78,8 +82,8 @@ def undo(note: Path) -> str | None:
     """Give back what a note promises, and remove it; what could not be given back, None where all
     was."""
     made = UndoEntry(**json.loads(note.read_text(encoding="utf-8")))
-    is_same_boot = made.boot == (first_line(BOOT) or "")  # groups end with the machine
-    groups = [*_moved_back(made), *_written(made)] if is_same_boot else []
+    # groups end with the machine
+    groups = [*_moved_back(made), *_written(made)] if made.boot == _boot() else []
     problems = [*groups, *_run(made), *_removed(made)]
     if problems:
         return (

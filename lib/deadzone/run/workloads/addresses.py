@@ -4,6 +4,7 @@ A load test against a stranger's host by a typing error must not happen, so name
 and every address they stand for is looked at.
 """
 
+import errno
 import ipaddress
 import socket
 from dataclasses import dataclass
@@ -12,6 +13,9 @@ from urllib.parse import urlsplit
 
 from deadzone.errors import WorkloadError
 from deadzone.study.masking import masked
+
+PROBE_S = 1.0
+"""How long an attempt to connect is given [s]."""
 
 STANDARD_PORTS = {"http": 80, "ws": 80, "https": 443, "wss": 443}
 
@@ -27,6 +31,15 @@ class Address:
     host_header: str
     path: str
     tls: bool
+
+    def connect_error(self) -> int:
+        """What a connection ends in: 0 where it opens, else an errno."""
+        try:
+            with socket.socket(self.family, socket.SOCK_STREAM) as probe:
+                probe.settimeout(PROBE_S)
+                return probe.connect_ex(self.sockaddr)
+        except OSError as error:  # a machine without IPv6
+            return error.errno or errno.EIO
 
 
 def resolve(url: str, allow_remote: bool) -> Address:
@@ -60,24 +73,17 @@ def resolve(url: str, allow_remote: bool) -> Address:
             "sent there. If the host is yours to load, say allow_remote: true in the study's "
             "workload."
         )
-    # of a name with two addresses, such as localhost, a server may listen on one
-    several = addresses if len(addresses) > 1 else []
-    family, _, _, _, sockaddr = next(filter(_answers, several), addresses[0])
     path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
     named = f"[{host}]" if ":" in host else host
     header = named if port == STANDARD_PORTS[parts.scheme] else f"{named}:{port}"
-    address = (str(sockaddr[0]), int(sockaddr[1]))
-    return Address(family, address, host, header, path, parts.scheme in ("https", "wss"))
-
-
-def _answers(address: Any) -> bool:
-    """Whether something listens there."""
-    try:
-        with socket.socket(address[0], socket.SOCK_STREAM) as probe:
-            probe.settimeout(1.0)
-            return probe.connect_ex(address[4]) == 0
-    except OSError:
-        return False
+    about = host, header, path, parts.scheme in ("https", "wss")
+    first, *others = (
+        Address(family, (str(sockaddr[0]), int(sockaddr[1])), *about)
+        for family, _, _, _, sockaddr in addresses
+    )
+    # of a name with two addresses, such as localhost, a server may listen on one
+    several = (first, *others) if others else ()
+    return next((one for one in several if one.connect_error() == 0), first)
 
 
 def is_near(address: str) -> bool:
