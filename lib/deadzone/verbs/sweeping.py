@@ -130,10 +130,10 @@ def measure(plan: Plan, run: RunFolder, progress: Progress) -> None:
     from deadzone.run.sweep.proposed import trials_of
     from deadzone.run.sweep.running import run_sweep
 
-    def judge(table: "pd.DataFrame") -> Sequence[Any]:
+    def judge() -> Callable[["pd.DataFrame"], Sequence[Any]]:
         from deadzone.analysis.findings.rehearsing import judge_of
 
-        return judge_of(plan)(table)
+        return judge_of(plan)
 
     proposer = None
     if plan.is_adaptive:

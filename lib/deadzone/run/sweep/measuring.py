@@ -118,8 +118,7 @@ class Measuring:
             self._note(f"first the setup runs: {masked(' '.join(map(str, setup)))}")
         profiler = self._profiling.prepare()
         prepared = self._workload.prepare_sweep(self.target.scratch)
-        self.target.await_counts()
-        return {
+        facts = {
             **host_facts(),
             **self._facts(),
             **self.coresident_processes.facts(self.starts),
@@ -128,6 +127,8 @@ class Measuring:
             **git_facts(self._plan.folder),
             **self._identity(),
         }
+        self.target.await_counts()
+        return facts
 
     def _facts(self) -> dict[str, Any]:
         """Where and how trials are measured, for the provenance."""

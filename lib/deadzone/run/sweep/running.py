@@ -91,20 +91,20 @@ def run_sweep(
     run: RunFolder,
     progress: Progress | None = None,
     source: TrialSource = planned_trials,
-    judge: Judge | None = None,
+    judge: Callable[[], Judge] | None = None,
 ) -> RunFolder:
     """Execute every trial of a source that the run does not hold yet, by default those of the plan.
 
-    judge: of the rehearsal, so that what is wrong with one trial at each end of the range is told
-    before the others have cost anything; by default nothing is told. A run that is resumed has been
-    rehearsed.
+    judge: loads what judges the rehearsal, so that what is wrong with one trial at each end of the
+    range is told before the others have cost anything; by default nothing is told. A run that is
+    resumed has been rehearsed.
 
     Raises SweepError when trials keep failing, StoreError when nothing can be recorded any more,
     TargetError or WorkloadError when measuring cannot start. Whatever was measured is in the run's
     journal and tables; a run that ends before its first trial leaves no folder.
     """
     progress = progress or Progress()
-    sweep = _Sweep(plan, run, progress, judge)
+    sweep = _Sweep(plan, run, progress)
     with run.lock():
         run.check_not_pruned()
         run.check_same_study(plan.study)
@@ -119,6 +119,7 @@ def run_sweep(
                 with measuring_of(plan, run, around) as measuring:
                     if plan.warning:
                         progress.note(plan.warning)
+                    sweep.rehearse(judge)  # it loads while the neighbours are looked at
                     facts = measuring.prepare()
                     sweep.begin(measuring, _other_workload(plan, run, facts[IDENTITY]))
                     run.write_provenance(facts)
@@ -219,11 +220,10 @@ class _Sweep:
     """How far a sweep is, over all its batches. total: trials known of, measured ones included.
     is_spent: whether a trial was left out, for it was expected to end after the budget of time."""
 
-    def __init__(self, plan: Plan, run: RunFolder, progress: Progress, judge: Judge | None) -> None:
+    def __init__(self, plan: Plan, run: RunFolder, progress: Progress) -> None:
         self._plan, self._run, self._progress = plan, run, progress
-        design = plan.study.design
-        self._judge = judge if design.rehearsal and not run.journal_file.exists() else None
-        self._times = TrialTimes(design.cooldown_s)
+        self._judge: Judge | None = None
+        self._times = TrialTimes(plan.study.design.cooldown_s)
         self._harm = NeighbourEffect(plan.study.response.name)
         self._harmless_noted = self._disturbed_noted = False
         self._attempts: dict[int, int] = {}
@@ -232,6 +232,11 @@ class _Sweep:
         self.total, self._at_once = 0, 1
         self.is_spent = False
         self._turn = threading.Lock()
+
+    def rehearse(self, judge: Callable[[], Judge] | None) -> None:
+        """Load what judges the rehearsal, where there is one."""
+        if judge and self._plan.study.design.rehearsal and not self._run.journal_file.exists():
+            self._judge = judge()
 
     def begin(self, measuring: Measuring, other_workload: str) -> None:
         """Take account of what the run holds already. other_workload: what is another one since it
