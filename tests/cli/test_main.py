@@ -125,7 +125,7 @@ JUDGING, BLOCKS = "deadzone.analysis.claims.judging", "deadzone.report.document.
     ids=["help", "fit", "sweep", "try"],
 )
 def test_a_command_loads_only_what_it_needs(names, line, tmp_path, write_study):
-    write_study(design={"replicates": 1})
+    write_study(design={"replicates": 1, "rehearsal": False})
     table = tmp_path / "table.csv"
     rows = (f"{n},{10 / min(n, 6) + 0.01 * (n * i % 7)}\n" for n in range(1, 17) for i in range(3))
     table.write_text("threads,wall_s\n" + "".join(rows))
