@@ -175,11 +175,8 @@ def bytes_moved(pid: int) -> dict[str, int]:
 
 def wait_for(pid: int) -> bool:
     """Wait until the child has ended, unreaped; False if the harness ended first."""
-    poll = select.poll()
     exited = os.pidfd_open(pid)
-    poll.register(exited, select.POLLIN)
-    poll.register(0, select.POLLIN | select.POLLHUP)
-    ready = dict(poll.poll())
+    ready, _, _ = select.select([0, exited], [], [])
     os.close(exited)
     return 0 not in ready
 
@@ -211,14 +208,7 @@ def execute(request: dict[str, Any], go: str) -> None:
 
 def serve(go: str) -> None:
     ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
-    buffer = b""
-    while True:
-        while b"\n" not in buffer:
-            piece = os.read(0, 65536)
-            if not piece:
-                os._exit(0)
-            buffer += piece
-        line, buffer = buffer.split(b"\n", 1)
+    for line in sys.stdin.buffer:
         execute(json.loads(line), go)
 
 
