@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from deadzone.measurement import Interference, Measurement
+from deadzone.measurement import Interference, Measurement, difference
 from deadzone.study.levels import NONE, Level
 from deadzone.study.spec import TrustSpec
 
@@ -35,8 +35,9 @@ def doubts(
     own make no difference in this run.
     """
     seen, most = measurement.interference, limits.max_pressure
-    io_pressure = None if waits_on_io else _of_others(seen.io_pressure, seen.own_io_pressure)
-    memory_pressure = _of_others(seen.memory_pressure, seen.own_memory_pressure)
+    # stalls of the trial itself are what it measures
+    io_pressure = None if waits_on_io else difference(seen.own_io_pressure, seen.io_pressure)
+    memory_pressure = difference(seen.own_memory_pressure, seen.memory_pressure)
     reasons = [
         None if harmless else foreign_cpu(seen, limits.max_foreign_cpu),
         _above(
@@ -66,12 +67,6 @@ def foreign_cpu(seen: Interference, threshold: float) -> str | None:
     named = ", ".join(f"{name} {cores:.2f}" for name, cores in seen.processes)
     sentence = f"other processes used {seen.foreign_cpu:.2f} cores (threshold {threshold:.2f})"
     return f"{sentence}: {named}" if named else sentence
-
-
-def _of_others(pressure: float | None, own: float) -> float | None:
-    """What is left of stalls of the machine without those of the trial, which are what it
-    measures."""
-    return None if pressure is None else pressure - own
 
 
 def _above(value: float | None, threshold: float, sentence: str) -> str | None:
