@@ -76,9 +76,7 @@ class Emulated(LimitMechanism):
 
     def _ask(self, request: str) -> Counters:
         assert self._pacer is not None
-        counted = self._pacer.ask(request)
-        del counted["limit"]
-        return Counters(**counted)
+        return Counters(**self._pacer.ask(request))
 
     def close(self) -> None:
         """End the pacer, and with it whatever it still holds."""

@@ -13,7 +13,7 @@ launcher is the reaper of its descendants. Requests arrive as lines on standard 
 answered with a JSON line on standard output:
 
     limit 0.5 | limit none | read
-    -> {"limit": 0.5, "nr_periods": 12, "nr_throttled": 11, "throttled_s": 0.52, "overhead_s": 0.01}
+    -> {"nr_periods": 12, "nr_throttled": 11, "throttled_s": 0.52, "overhead_s": 0.01}
 
 When standard input closes, or the launcher is gone, it kills what it holds and ends: nothing is
 left stopped.
@@ -109,8 +109,7 @@ def children(pid: int) -> list[int]:
 
 def descendants(pid: int) -> list[HeldProcess]:
     """All that live, parents before their children."""
-    family: list[HeldProcess] = []
-    family.extend(processes(children(pid)))
+    family = [*processes(children(pid))]
     for process in family:  # grows as it is walked
         family.extend(processes(children(process.pid)))
     return family
@@ -137,11 +136,10 @@ class LimitPacer:
         self._look()
         self._begin_period()
 
-    def counters(self) -> dict[str, float | None]:
+    def counters(self) -> dict[str, float]:
         """What a kernel counts of its quota, and what this process has used itself."""
         since_s = time.monotonic() - self._stopped_since if self._stopped else 0.0
         return {
-            "limit": self._limit,
             "nr_periods": self._nr_periods,
             "nr_throttled": self._nr_throttled,
             "throttled_s": self._throttled_s + since_s,
