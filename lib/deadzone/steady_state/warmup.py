@@ -83,20 +83,9 @@ WIDEST = 3.0
 way."""
 
 
-@dataclass(frozen=True)
-class Settling:
-    """When a series settles.
-
-    begins: shape (n,), probability that the steady state begins with that value; sums to `reached`.
-    reached: probability that it was reached at all.
-    """
-
-    begins: np.ndarray
-    reached: float
-
-
-def settling(x: np.ndarray, weight: np.ndarray, noise: float) -> Settling:
-    """Posterior of the moment from which on a series keeps one level.
+def settling(x: np.ndarray, weight: np.ndarray, noise: float) -> np.ndarray:
+    """Posterior of the moment from which on a series keeps one level: shape (n,), probability that
+    the steady state begins with that value; their sum is that it was reached at all.
 
     x: shape (n,), the series, n >= 4 (for positive quantities their logarithm). weight: shape (n,),
     from 0 for a value that is passed over to 1 for one that counts whole; less than 1 where
@@ -109,8 +98,7 @@ def settling(x: np.ndarray, weight: np.ndarray, noise: float) -> Settling:
     table = _log_posterior(_levels(x, weight, noises, min(spread, WIDEST)), n)
     share = np.exp(table - table.max())
     share /= share.sum()
-    whole = share.sum(axis=0)
-    return Settling(whole[:n], float(whole[:n].sum()))
+    return share.sum(axis=0)[:n]
 
 
 def _levels(x: np.ndarray, weight: np.ndarray, noises: np.ndarray, spread: float) -> np.ndarray:
@@ -222,12 +210,12 @@ def detect_warmup(t_s: Any, values: Any, weights: Any = None) -> Warmup:
     not finite.
     """
     times, series, weight = _checked(t_s, values, weights)
-    fit, edges = _settling(times, np.log(series), weight)
-    begins = fit.begins / max(fit.reached, 1e-12)
+    begins, edges = _settling(times, np.log(series), weight)
+    reached = float(begins.sum())
     shares = np.array([(1 - CERTAINTY) / 2, 0.5, (1 + CERTAINTY) / 2]) - 1e-12
-    quantiles = np.searchsorted(np.cumsum(begins), shares)
+    quantiles = np.searchsorted(np.cumsum(begins / max(reached, 1e-12)), shares)
     low, middle, high = edges[np.minimum(quantiles, len(begins) - 1)].tolist()
-    probability = max(float(fit.reached - fit.begins[0]), 0.0)
+    probability = max(reached - float(begins[0]), 0.0)
     length = middle if probability >= 0.5 else 0.0
     weight += 1e-12
     steady = times >= length
@@ -238,7 +226,7 @@ def detect_warmup(t_s: Any, values: Any, weights: Any = None) -> Warmup:
     mean_bias = float(np.average(series, weights=weight)) / mean - 1
     p99_bias = float(np.quantile(series, 0.99) / np.quantile(series[steady], 0.99)) - 1
     matters = probability >= CERTAINTY and max(abs(mean_bias), abs(p99_bias)) > TOLERANCE
-    return Warmup(length, low, high, probability, fit.reached, ratio, mean_bias, p99_bias, matters)
+    return Warmup(length, low, high, probability, reached, ratio, mean_bias, p99_bias, matters)
 
 
 def _checked(t_s: Any, values: Any, weights: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -263,17 +251,19 @@ def _checked(t_s: Any, values: Any, weights: Any) -> tuple[np.ndarray, np.ndarra
     )
 
 
-def _settling(times: np.ndarray, x: np.ndarray, weight: np.ndarray) -> tuple[Settling, np.ndarray]:
+def _settling(
+    times: np.ndarray, x: np.ndarray, weight: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
     """When the series settles, and when each bin begins, in the finest bins in which it does."""
-    tried: list[tuple[Settling, np.ndarray]] = []
+    tried: list[tuple[np.ndarray, np.ndarray]] = []
     for count in BINS:
         bins, edges = _binned(times, x, weight, count)
         noise = max(float(np.median(np.abs(np.diff(bins)))) / NOISE_OF_DIFFERENCE, SMALLEST_NOISE)
-        fit = settling(bins, _counted(bins, noise) * _independence(bins), noise)
-        if _comes_back(bins, fit.begins, noise):
-            fit = Settling(np.where(np.arange(len(bins)) == 0, fit.reached, 0.0), fit.reached)
-        tried.append((fit, edges))
-        if fit.reached >= STEADY:
+        begins = settling(bins, _counted(bins, noise) * _independence(bins), noise)
+        if _comes_back(bins, begins, noise):
+            begins = np.where(np.arange(len(bins)) == 0, begins.sum(), 0.0)
+        tried.append((begins, edges))
+        if begins.sum() >= STEADY:
             return tried[-1]
     return tried[0]
 
@@ -316,8 +306,7 @@ def _comes_back(bins: np.ndarray, begins: np.ndarray, noise: float) -> bool:
     steady = float(np.median(bins[start:]))
     off = float(bins[:start].mean()) - steady
     again = (bins[start:] - steady) * np.sign(off) > max(AS_FAR * abs(off), FAR_OFF * noise)
-    runs = int(np.sum(again & ~np.concatenate([[False], again[:-1]])))
-    return runs >= COMES_BACK
+    return bool(np.sum(again & ~np.concatenate([[False], again[:-1]])) >= COMES_BACK)
 
 
 def _independence(bins: np.ndarray) -> float:
