@@ -161,10 +161,11 @@ class CommandWorkload(Workload):
         units: dict[str, str] = {}
         for name, extraction in self._spec.responses.items():
             text = _printed(measurement, extraction.stream)
-            value, why, regex = find_number(extraction, text), "", extraction.regex
-            if regex and (matched := found_by(regex, text)):
-                units[name] = _unit_behind(regex, text)
-                if longer := _cut_from(regex, text):
+            value, why = find_number(extraction, text), ""
+            match = _last_match(extraction.regex, text) if extraction.regex else None
+            if match and (matched := match[_group_of(match)]):
+                units[name] = _unit_behind(match)
+                if longer := _cut_from(match):
                     value = None
                     why = (
                         f", for {matched!r} is part of {longer!r}: let it print whole numbers "
@@ -215,22 +216,23 @@ def _printed(measurement: Measurement, stream: str) -> str:
     return printed[stream] if stream in printed else "\n".join(filter(None, printed.values()))
 
 
-def _unit_behind(pattern: str, text: str) -> str:
+def _group_of(match: re.Match[str]) -> int:
+    """The group that holds what is read: the first, or all where the expression has none."""
+    return 1 if match.groups() else 0
+
+
+def _unit_behind(match: re.Match[str]) -> str:
     """The word that stood behind the number read by a regular expression, such as ms; without one,
     empty."""
-    match = _last_match(pattern, text)
-    behind = match and UNIT_BEHIND.match(text, match.end(1 if match.groups() else 0))
+    behind = UNIT_BEHIND.match(match.string, match.end(_group_of(match)))
     return behind[1] if behind else ""
 
 
-def _cut_from(pattern: str, text: str) -> str:
+def _cut_from(match: re.Match[str]) -> str:
     """The longer number that an expression reads a part of, 1,902.3 where it reads 902.3; empty
     where it reads a whole one, or names what stands beside it."""
-    match = _last_match(pattern, text)
-    if not match:
-        return ""
-    start, stop = match.span(1 if match.groups() else 0)
-    near = LONGER.finditer(text, max(start - 32, 0), stop + 32)
+    start, stop = match.span(_group_of(match))
+    near = LONGER.finditer(match.string, max(start - 32, 0), stop + 32)
     longer = next((one for one in near if one.start() <= start and stop <= one.end()), None)
     if longer and (longer.start() < start == match.start() or longer.end() > stop == match.end()):
         return longer[0]
@@ -256,7 +258,7 @@ def found_by(pattern: str, text: str) -> Any:
     """The first group of the last match of an expression, or all of it where it has none; None
     without a match."""
     last = _last_match(pattern, text)
-    return last and (last.group(1) if last.groups() else last.group(0))
+    return last and last[_group_of(last)]
 
 
 def _last_match(pattern: str, text: str) -> re.Match[str] | None:
