@@ -88,17 +88,10 @@ def measured(pipe: int, go: int) -> dict[str, Any]:
 def columns(result: Any) -> dict[str, Any]:
     """The numbers of what was returned: one is the column `result`, a mapping its keys."""
     named = result if isinstance(result, dict) else {} if result is None else {"result": result}
-    wrong = {
-        key: value
-        for key, value in named.items()
-        if not isinstance(key, str) or not is_number(value)
-    }
-    if wrong:
-        key, value = next(iter(wrong.items()))
-        return {
-            "error": f"the function returned {value!r:.80} for {key!r}, which is no number",
-            "traceback": "",
-        }
+    for key, value in named.items():
+        if not isinstance(key, str) or not is_number(value):
+            error = f"the function returned {value!r:.80} for {key!r}, which is no number"
+            return {"error": error, "traceback": ""}
     return {"columns": {key: float(value) for key, value in named.items()}}
 
 
@@ -112,12 +105,11 @@ def is_number(value: Any) -> bool:
 
 def failure(error: BaseException) -> dict[str, Any]:
     """An error as a line, and its traceback below this file."""
-    line = traceback.format_exception_only(error)[-1].strip()
     trace = error.__traceback__
     while trace is not None and trace.tb_frame.f_code.co_filename == __file__ and trace.tb_next:
         trace = trace.tb_next
     return {
-        "error": line,
+        "error": traceback.format_exception_only(error)[-1].strip(),
         "traceback": "".join(traceback.format_exception(type(error), error, trace)),
     }
 

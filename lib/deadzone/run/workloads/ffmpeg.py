@@ -100,7 +100,6 @@ def _draw(ffmpeg: str, spec: ClipSpec, path: Path) -> None:
 
 
 BUNDLED = "bundled"
-FRAMES = "frames"
 
 
 class FfmpegWorkload(Workload):
@@ -147,7 +146,7 @@ class FfmpegWorkload(Workload):
     def prepare_trial(self, levels: Mapping[str, Level], scratch: Path) -> Command:
         """Empty the folder of frames and build the command; without threads, none or auto, ffmpeg
         decides."""
-        frames = self._place.fresh_folder(scratch / FRAMES)
+        frames = self._place.fresh_folder(scratch / "frames")
         clip = self._place.provide(self._clip.path, self._clip.sha256)
         threads = levels.get("threads", AUTO)
         chosen = () if threads in (AUTO, NONE) else ("-threads", format_level(threads))
@@ -174,8 +173,10 @@ class FfmpegWorkload(Workload):
         if measurement.exit_code:
             return Outcome(responses, f"exit code {measurement.exit_code}")
         if written < self._clip.frames:
-            counts = f"{written} frames written, {self._clip.frames} expected"
-            return Outcome(responses, f"too few frames: {counts}")
+            return Outcome(
+                responses,
+                f"too few frames: {written} frames written, {self._clip.frames} expected",
+            )
         return Outcome(responses)
 
 
