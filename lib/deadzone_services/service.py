@@ -30,7 +30,7 @@ from deadzone.run.targets.account import ThreadAccount
 from deadzone.run.targets.interrupts import undisturbed
 from deadzone.run.targets.limits.base import Counters
 from deadzone.run.targets.local import LocalTarget
-from deadzone.run.targets.processes import below, listening_on, names_of
+from deadzone.run.targets.processes import below, listening, names_of
 from deadzone.run.targets.undo_log import UndoEntry, record_change, undo
 from deadzone.run.workloads.addresses import STANDARD_PORTS, is_this_machine
 from deadzone.run.workloads.base import Place, run_unmeasured
@@ -71,7 +71,9 @@ def free_port(host: str, port: int = 0) -> int:
                 f"service.host: nothing can listen on {host} here: {error.strerror}."
             ) from error
         holders = ", ".join(
-            part for pid in listening_on(port) for part in (*names_of(pid)[:1], f"process {pid}")
+            part
+            for pid in listening().get(port, ())
+            for part in (*names_of(pid)[:1], f"process {pid}")
         )
         raise ServiceError(
             f"port taken: {host}:{port} cannot be used: "
@@ -343,7 +345,7 @@ class Service:
         if self._spec.url:
             parts = urlsplit(self._spec.url)
             if is_this_machine(parts.hostname or ""):
-                pids = listening_on(parts.port or STANDARD_PORTS[parts.scheme])
+                pids = listening().get(parts.port or STANDARD_PORTS[parts.scheme], ())
                 return (*pids, *below(*pids)), ()
         return (), ()
 

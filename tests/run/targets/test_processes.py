@@ -6,7 +6,7 @@ import sys
 import time
 from pathlib import Path
 
-from deadzone.run.targets.processes import below, listed, listening_on, totals
+from deadzone.run.targets.processes import below, listed, listening, totals
 
 WORK = "import time\nwhile time.process_time() < 0.2: pass\n"
 
@@ -58,6 +58,6 @@ def test_threads_in_a_list_are_their_process(tmp_path):
 def test_who_listens_on_a_port_is_found():
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]
-        assert listening_on(port) == (os.getpid(),)
+        assert listening()[port] == (os.getpid(),)
     time.sleep(0.01)
-    assert listening_on(port) == ()
+    assert port not in listening()

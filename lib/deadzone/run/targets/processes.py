@@ -140,11 +140,6 @@ def names_of(pid: int) -> tuple[str, ...]:
     return tuple(dict.fromkeys(name for name in (own, program) if name)) if arguments else ()
 
 
-def listening_on(port: int) -> tuple[int, ...]:
-    """Processes of this machine that listen on a TCP port, as far as this user may see them."""
-    return listening().get(port, ())
-
-
 def listening() -> dict[int, tuple[int, ...]]:
     """The TCP ports that are listened on, each with the processes that do, as far as this user may
     see them."""
