@@ -45,12 +45,10 @@ class Answering:
     def __init__(self, argv: Sequence[str], who: str) -> None:
         """who: what it is called, said to people."""
         self._who = who
-        self._process = Popen(argv, stdin=PIPE, stdout=PIPE, stderr=PIPE, start_new_session=True)
-        assert self._process.stdin and self._process.stdout and self._process.stderr
-        self._in, self._out = self._process.stdin, self._process.stdout
-        self._err = self._process.stderr
-        self._buffer = b""
-        self.pid = self._process.pid
+        process = Popen(argv, stdin=PIPE, stdout=PIPE, stderr=PIPE, start_new_session=True)
+        assert process.stdin and process.stdout and process.stderr
+        self._in, self._out, self._err = process.stdin, process.stdout, process.stderr
+        self._process, self._buffer, self.pid = process, b"", process.pid
 
     def runs(self) -> bool:
         """Whether it has not ended."""
@@ -119,16 +117,31 @@ class Program:
         return self.ended is None and self.watch != CLOSED and not _ends(self.watch)
 
     def stop(self, timeout_s: float) -> Exit:
-        """End it and all its descendants; how it ended. Asked again, it says the same.
+        """Ask it to end, and kill it with all its descendants if it does not within the time-out;
+        how it ended. Asked again, it says the same.
 
         Raises TargetError if its launcher has ended, and with it the account of the program.
         """
-        if self.ended is None:
-            if self.watch == CLOSED:
-                raise TargetError(
-                    "The launcher of the service has ended, so how the service ended is not known."
-                )
-            self.ended = self.launcher.stop(self, timeout_s)
+        if self.ended:
+            return self.ended
+        if self.watch == CLOSED:
+            raise TargetError(
+                "The launcher of the service has ended, so how the service ended is not known."
+            )
+        timed_out = False
+        try:
+            if not _ends(self.watch):
+                with contextlib.suppress(ProcessLookupError):
+                    signal.pidfd_send_signal(self.watch, signal.SIGTERM)
+                timed_out = not _ends(self.watch, timeout_s)
+            self.launcher.kill_tree(self.pid, self.watch)
+        except BaseException:
+            self.launcher.kill_tree(self.pid)
+            raise
+        finally:
+            os.close(self.watch)
+            self.watch = CLOSED  # its number may soon be another file's
+        self.ended = self.launcher.exit_of(time.monotonic() - self.started_s, timed_out)
         return self.ended
 
 
@@ -228,7 +241,7 @@ class Launcher:
         except TargetError as error:
             if process.runs():
                 raise
-            raise TargetError(f"{error}: {process.last_words()}") from error
+            raise TargetError(f"{str(error).rstrip('.')}: {process.last_words()}") from error
 
     def run(self, command: Command, timeout_s: float, reader: Reader) -> Exit:
         """Run a program to its end, or to the time-out, which kills it with all its descendants."""
@@ -240,9 +253,9 @@ class Launcher:
             os.write(self._gate, b"g")
             timed_out = not _wait(partial(_ends, watch), started, timeout_s, reader)
             if timed_out:
-                self._kill_tree(pid, watch)
+                self.kill_tree(pid, watch)
             wall_s = time.monotonic() - started
-        ended = self._exit(wall_s, timed_out)
+        ended = self.exit_of(wall_s, timed_out)
         reader.on_end(ended)
         return ended
 
@@ -269,9 +282,9 @@ class Launcher:
                     gate.let_go()
             timed_out = not (_ends(watch, ENDING_TIMEOUT_S) if measured else has_time)
             if timed_out:
-                self._kill_tree(pid, watch)
+                self.kill_tree(pid, watch)
             wall_s = time.monotonic() - started
-        whole = self._exit(wall_s, timed_out and measured is None)
+        whole = self.exit_of(wall_s, timed_out and measured is None)
         if measured is None:
             reader.on_end(whole)
             return whole
@@ -292,24 +305,6 @@ class Launcher:
         os.write(self._gate, b"g")
         return Program(self, pid, watch, time.monotonic())
 
-    def stop(self, program: Program, timeout_s: float) -> Exit:
-        """Ask a started program to end, and kill it with all its descendants if it does not within
-        the time-out."""
-        timed_out = False
-        try:
-            if not _ends(program.watch):
-                with contextlib.suppress(ProcessLookupError):
-                    signal.pidfd_send_signal(program.watch, signal.SIGTERM)
-                timed_out = not _ends(program.watch, timeout_s)
-            self._kill_tree(program.pid, program.watch)
-        except BaseException:
-            self._kill_tree(program.pid)
-            raise
-        finally:
-            os.close(program.watch)
-            program.watch = CLOSED  # its number may soon be another file's
-        return self._exit(time.monotonic() - program.started_s, timed_out)
-
     @contextlib.contextmanager
     def _watching(
         self, command: Command, further: Sequence[Path] = ()
@@ -322,7 +317,7 @@ class Launcher:
         try:
             yield pid, watch
         except BaseException:
-            self._kill_tree(pid)
+            self.kill_tree(pid)
             raise
         finally:
             os.close(watch)
@@ -348,7 +343,8 @@ class Launcher:
         pid = int(self._process.ask(json.dumps(request))["pid"])
         return pid, os.pidfd_open(pid)
 
-    def _exit(self, wall_s: float, timed_out: bool) -> Exit:
+    def exit_of(self, wall_s: float, timed_out: bool) -> Exit:
+        """How the program that ran last ended, as the launcher tells it."""
         assert self._process is not None
         result = self._process.hear()
         return Exit(
@@ -381,7 +377,7 @@ class Launcher:
         self._go.unlink(missing_ok=True)
         self.mechanism.close()
 
-    def _kill_tree(self, pid: int, watch: int = CLOSED) -> None:
+    def kill_tree(self, pid: int, watch: int = CLOSED) -> None:
         """Kill the program's session and what is in the group; what is left the launcher finds as
         it reaps. watch: tells of its end, which is waited for."""
         with contextlib.suppress(OSError):
@@ -408,12 +404,11 @@ def _wait(is_over: Callable[[float], bool], since: float, timeout_s: float, read
     """Wait until it is over, with a call of on_tick every tick_s; False on time-out. is_over: waits
     so long at most [s]."""
     ticks = 1
-    while True:
-        if is_over(since + min(ticks * reader.tick_s, timeout_s) - time.monotonic()):
-            return True
+    while not is_over(since + min(ticks * reader.tick_s, timeout_s) - time.monotonic()):
         elapsed = time.monotonic() - since
         if elapsed >= timeout_s:
             return False
         if elapsed >= ticks * reader.tick_s:
             reader.on_tick(elapsed)
             ticks = int(elapsed / reader.tick_s) + 1
+    return True
