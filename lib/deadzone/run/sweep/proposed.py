@@ -56,40 +56,30 @@ def trials_of(plan: Plan, proposer: Proposer | None, progress: Progress) -> Tria
             if batches and any(one["trial"] not in tried for one in batches[-1]["trials"]):
                 # a trial that was expected to end after the budget did not start
                 return stop(run, progress, spent(plan, run), proposal.open)
-            batch = _numbered(plan, batches, proposal)
-            batches.append(_record(batch, proposal, plan))
+            batches.append(_record(plan, batches, proposal))
             run.append_batch(batches[-1])
-            yield batch
+            yield batch_trials(batches[-1])
 
     return source
 
 
-def _numbered(
+def _record(
     plan: Plan, batches: Sequence[Mapping[str, Any]], proposal: NextTreatments
-) -> list[PlannedTrial]:
-    """The trials of the next batch, which is a block; a replicate is counted for each treatment."""
+) -> dict[str, Any]:
+    """A line of the journal of batches: the next one, which is a block; a replicate is counted for
+    each treatment."""
     earlier = [Treatment(trial["levels"]).label() for batch in batches for trial in batch["trials"]]
-    number = len(plan.trials) + len(earlier)
-    trials = []
-    for treatment in proposal.treatments:
+    trials: list[dict[str, Any]] = []
+    for number, treatment in enumerate(proposal.treatments, len(plan.trials) + len(earlier) + 1):
         earlier.append(treatment.label())
-        number += 1
-        place = (number, len(batches) + 1, earlier.count(treatment.label()), False)
-        trials.append(PlannedTrial(*place, treatment, proposal.stage))
-    return trials
-
-
-def _record(batch: Sequence[PlannedTrial], proposal: NextTreatments, plan: Plan) -> dict[str, Any]:
-    """A line of the journal of batches."""
+        replicate = earlier.count(treatment.label())
+        trials.append({"trial": number, "replicate": replicate, "levels": dict(treatment.levels)})
     until = plan.study.design.until
     return {
-        "batch": batch[0].block,
-        "trials": [
-            {"trial": one.trial, "replicate": one.replicate, "levels": dict(one.treatment.levels)}
-            for one in batch
-        ],
+        "batch": len(batches) + 1,
+        "trials": trials,
         **({"stage": proposal.stage} if proposal.stage else {}),
-        "gain": [float(gain) for gain in proposal.gain[: len(batch)]],
+        "gain": [float(gain) for gain in proposal.gain[: len(trials)]],
         "reason": recorded(proposal.reason),
         "until": until.model_dump(mode="json") if until else None,
         "budget_s": plan.study.design.budget_s,
