@@ -22,10 +22,10 @@ from deadzone.plugins import (
     not_measured,
 )
 from deadzone.run.sweep.checks import check
+from deadzone.run.sweep.kinds import make_target
 from deadzone.run.sweep.measuring import Measuring
 from deadzone.run.targets.limits.base import THROTTLING, as_cores
 from deadzone.run.targets.local import LocalTarget
-from deadzone.run.targets.registry import make_target
 from deadzone.run.targets.undo_log import tell
 from deadzone.run.workloads.base import program_files, with_profiles
 from deadzone.store.provenance import IDENTITY

@@ -15,11 +15,10 @@ from deadzone import packs
 from deadzone.errors import LostError, StudyError
 from deadzone.measurement import Measurement, not_measured
 from deadzone.run.sweep.checks import check
+from deadzone.run.sweep.kinds import make_target, make_workload
 from deadzone.run.targets.base import Seen, Surroundings, Target
 from deadzone.run.targets.interrupts import undisturbed
-from deadzone.run.targets.registry import make_target
 from deadzone.run.workloads.base import Outcome, Workload, with_profiles
-from deadzone.run.workloads.registry import make_workload
 from deadzone.store.provenance import IDENTITY, git_facts, host_facts
 from deadzone.study.design import Treatment
 from deadzone.study.masking import masked
@@ -42,8 +41,9 @@ class Measuring:
         self._note = (around or Surroundings()).note
         self.target = target or make_target(plan.targets[NOWHERE], around)
         self._runs_on = self.target
-        workload = make_workload(plan.study.workload, plan.folder, plan.treatments)
-        self._workload = self._at_place_of(self.target, workload)
+        self._workload = self._at_place_of(
+            self.target, make_workload(plan.study.workload, plan.folder, plan.treatments)
+        )
         self._profiling = packs.part(lambda pack: pack.profiling)(plan.study.profiles)
         self.coresident_processes = packs.part(lambda pack: pack.coresident_processes)(
             plan.study.belongs, self._note

@@ -78,8 +78,12 @@ class BarProgress(Progress):
         self._bar.refresh()
 
     def note(self, sentence: str) -> None:
-        """Print lines beside the bar."""
-        self._bar.write(self._fitted(sentence), file=self._bar.fp)
+        """Print lines beside the bar, broken between words to the width of the terminal."""
+        text = visible(sentence)
+        with contextlib.suppress(OSError, ValueError):  # no terminal, whose lines it would fit
+            columns = os.get_terminal_size(self._bar.fp.fileno()).columns
+            text = textwrap.fill(text, columns, break_long_words=False, break_on_hyphens=False)
+        self._bar.write(text, file=self._bar.fp)
 
     def clear(self) -> None:
         """Take the bar away until it is drawn again."""
@@ -88,17 +92,7 @@ class BarProgress(Progress):
     def close(self, sentence: str) -> None:
         """Remove the bar and leave one line."""
         self._bar.close()
-        if sentence:
-            print(self._fitted(sentence), file=self._bar.fp)
-
-    def _fitted(self, sentence: str) -> str:
-        """A sentence in lines of the terminal that are broken between words."""
-        with contextlib.suppress(OSError, ValueError):
-            columns = os.get_terminal_size(self._bar.fp.fileno()).columns
-            return textwrap.fill(
-                visible(sentence), columns, break_long_words=False, break_on_hyphens=False
-            )
-        return visible(sentence)
+        super().close(sentence)
 
 
 class LineProgress(Progress):

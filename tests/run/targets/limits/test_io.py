@@ -5,9 +5,9 @@ import pytest
 
 from deadzone.errors import TargetError
 from deadzone.measurement import Command
+from deadzone.run.sweep.kinds import make_target
 from deadzone.run.targets.limits.io import IoLimit, IoLimiter, io_limit, throttled_device
 from deadzone.run.targets.local import LocalTarget
-from deadzone.run.targets.registry import make_target
 from deadzone.study.design import Limits, Treatment
 from deadzone.study.plan import PlannedTarget
 from deadzone.study.target_specs import LocalTargetSpec
