@@ -23,13 +23,13 @@ from deadzone.language.messages import Message, _
 from deadzone.measurement import Interference, Measurement
 from deadzone.run.sweep.failing import FAILURES_IN_A_ROW, Failures
 from deadzone.run.sweep.forecast import TrialTimes, ahead, remaining
+from deadzone.run.sweep.kinds import take_back
 from deadzone.run.sweep.measuring import Measuring
 from deadzone.run.sweep.parallel import in_parallel
 from deadzone.run.sweep.printed import printed_counts
 from deadzone.run.sweep.progress import Progress
 from deadzone.run.targets.base import Surroundings
 from deadzone.run.targets.interrupts import interrupts_later
-from deadzone.run.targets.registry import take_back
 from deadzone.run.trust import HARMLESS, NeighbourEffect, doubts, foreign_cpu
 from deadzone.run.workloads.base import Outcome
 from deadzone.store.command_lines import way_on
@@ -104,7 +104,6 @@ def run_sweep(
     journal and tables; a run that ends before its first trial leaves no folder.
     """
     progress = progress or Progress()
-    sweep = _Sweep(plan, run, progress)
     with run.lock():
         run.check_not_pruned()
         run.check_same_study(plan.study)
@@ -119,12 +118,15 @@ def run_sweep(
                 with measuring_of(plan, run, around) as measuring:
                     if plan.warning:
                         progress.note(plan.warning)
-                    sweep.rehearse(judge)  # it loads while the neighbours are looked at
+                    is_rehearsed = plan.study.design.rehearsal and not run.journal_file.exists()
+                    # it loads while the neighbours are looked at
+                    judging = judge() if judge and is_rehearsed else None
                     facts = measuring.prepare()
-                    sweep.begin(measuring, _other_workload(plan, run, facts[IDENTITY]))
+                    changed = _other_workload(plan, run, facts[IDENTITY])
+                    sweep = _Sweep(plan, run, progress, measuring, judging, changed)
                     run.write_provenance(facts)
                     while batch:
-                        sweep.measure_all(batch, measuring)
+                        sweep.measure_all(batch)
                         batch = next(batches, ())
                 if sweep.is_spent and not plan.is_adaptive:
                     stop(run, progress, spent(plan, run))
@@ -132,7 +134,7 @@ def run_sweep(
                 take_back(plan.targets.values(), around.note)
             run.write_tables()
         except BaseException as error:
-            kept = _keep(run, plan, sweep.total)
+            kept = _keep(run, plan)
             if isinstance(error, OtherWorkloadError):
                 kept = "Nothing more was measured."
             elif isinstance(error, UnsearchableError):
@@ -141,8 +143,7 @@ def run_sweep(
                 error.args, kept = (*error.args, kept), ""
             progress.close(kept)
             raise
-        counted = _counted(run, _known(run, plan, sweep.total))
-        progress.close(f"{counted}, recorded in {run.folder}")
+        progress.close(f"{_counted(run, _known(run, plan))}, recorded in {run.folder}")
     return run
 
 
@@ -159,10 +160,9 @@ def _other_workload(plan: Plan, run: RunFolder, identity: Mapping[str, str]) -> 
     return changes
 
 
-def _known(run: RunFolder, plan: Plan, total: int) -> int:
+def _known(run: RunFolder, plan: Plan) -> int:
     """How many trials are known of: those of the plan, and those that were chosen."""
-    chosen = sum(len(batch.get("trials", ())) for batch in run.batches())
-    return max(len(plan.trials) + chosen, total)
+    return len(plan.trials) + sum(len(batch.get("trials", ())) for batch in run.batches())
 
 
 def _counted(run: RunFolder, n_planned: int) -> str:
@@ -175,9 +175,8 @@ def _counted(run: RunFolder, n_planned: int) -> str:
     return f"{len(last)} of {n_planned} trials measured{attempts}{'' if all(judged) else doubted}"
 
 
-def _keep(run: RunFolder, plan: Plan, total: int) -> str:
-    """After a sweep that was stopped: keep what there is, and say what is left to do. total: trials
-    that the sweep knows of."""
+def _keep(run: RunFolder, plan: Plan) -> str:
+    """After a sweep that was stopped: keep what there is, and say what is left to do."""
     if not run.folder.is_dir():
         return (
             f"{run.folder} is gone: what was measured is where it was moved to; put it back, then "
@@ -188,7 +187,7 @@ def _keep(run: RunFolder, plan: Plan, total: int) -> str:
             run.discard()
             return "Nothing was measured."
         done, records = len(run.finished()), run.records()
-        n_planned = _known(run, plan, total)
+        n_planned = _known(run, plan)
         run.write_tables()
     except (StoreError, MemoryError) as error:
         return f"The tables of run {run.run_id} were not written, its journal is kept: {error}"
@@ -217,73 +216,74 @@ def stop(
 
 
 class _Sweep:
-    """How far a sweep is, over all its batches. total: trials known of, measured ones included.
-    is_spent: whether a trial was left out, for it was expected to end after the budget of time."""
+    """How far a sweep is, over all its batches. is_spent: whether a trial was left out, for it was
+    expected to end after the budget of time."""
 
-    def __init__(self, plan: Plan, run: RunFolder, progress: Progress) -> None:
+    def __init__(
+        self,
+        plan: Plan,
+        run: RunFolder,
+        progress: Progress,
+        measuring: Measuring,
+        judge: Judge | None,
+        other_workload: str,
+    ) -> None:
+        """Takes account of what the run holds already. judge: what judges the rehearsal, where
+        there is one. other_workload: what is another one since the run began, in words."""
         self._plan, self._run, self._progress = plan, run, progress
-        self._judge: Judge | None = None
-        self._times = TrialTimes(plan.study.design.cooldown_s)
-        self._harm = NeighbourEffect(plan.study.response.name)
-        self._harmless_noted = self._disturbed_noted = False
-        self._attempts: dict[int, int] = {}
-        self._again: list[PlannedTrial] = []
-        self._tried = self._unread = self._done = self._losses = 0
-        self.total, self._at_once = 0, 1
-        self.is_spent = False
-        self._turn = threading.Lock()
-
-    def rehearse(self, judge: Callable[[], Judge] | None) -> None:
-        """Load what judges the rehearsal, where there is one."""
-        if judge and self._plan.study.design.rehearsal and not self._run.journal_file.exists():
-            self._judge = judge()
-
-    def begin(self, measuring: Measuring, other_workload: str) -> None:
-        """Take account of what the run holds already. other_workload: what is another one since it
-        began, in words."""
+        self._measuring, self._judge = measuring, judge
         self._changed = (other_workload,) if other_workload else ()
         self._recognising = packs.part(lambda pack: pack.recognising)(
-            measuring, self._progress, self._plan.study.trust.max_foreign_cpu
+            measuring, progress, plan.study.trust.max_foreign_cpu
         )
-        records = self._run.records()
+        records = run.records()
         self._recognising.go_on(records)
+        self._times = TrialTimes(plan.study.design.cooldown_s, records)
+        self._harm = NeighbourEffect(plan.study.response.name)
         for record in records:
-            self._times.add(record)
             self._harm.add(record)
-            self._attempts[record["trial"]] = record["attempt"]
-        self._failures = Failures(self._plan, records)
-        self._done = self.total = len(finished_trials(records))
-        if self._plan.is_adaptive:
-            self._progress.choose()
-        self._fresh = not self._attempts
-        self._until_s = time.monotonic() + (self._plan.study.design.budget_s or math.inf)
+        self._attempts: dict[int, int] = {one["trial"]: one["attempt"] for one in records}
+        self._failures = Failures(plan, records)
+        self._harmless_noted = self._disturbed_noted = self.is_spent = False
+        self._again: list[PlannedTrial] = []
+        self._tried = self._unread = self._losses = 0
+        self._done = self._total = len(finished_trials(records))
+        self._at_once, self._fresh = 1, not records
+        if plan.is_adaptive:
+            progress.choose()
+        self._until_s = time.monotonic() + (plan.study.design.budget_s or math.inf)
+        self._turn = threading.Lock()
 
-    def measure_all(self, batch: Sequence[PlannedTrial], measuring: Measuring) -> None:
+    def measure_all(self, batch: Sequence[PlannedTrial]) -> None:
         """Measure and record every trial of a batch, block by block, or as many at once as there
         are workers; those that were disturbed again at the end of it, when the machine may be
         quiet."""
-        self.total += len(batch)
-        is_whole = len(measuring.workers()) > 1
+        self._total += len(batch)
+        is_whole = len(self._measuring.workers()) > 1
         for number, block in groupby(batch, lambda trial: not is_whole and trial.block):
             trials = [*block]
             if number > 1 and not self._plan.is_adaptive and not self._fits(trials):
                 return  # an uneven block would weigh some levels more
-            self._with_repeats(trials, measuring)
+            self._with_repeats(trials)
 
-    def _with_repeats(self, trials: Sequence[PlannedTrial], measuring: Measuring) -> None:
+    def _with_repeats(self, trials: Sequence[PlannedTrial]) -> None:
         while trials:
-            workers = measuring.workers()
+            workers = self._measuring.workers()
             self._at_once = len(workers)
             if len(workers) > 1:
                 # To stop all is not to stop each: a worker that is stopped gives up its pod,
                 # which is right for one that is done.
-                cooldown_s = self._plan.study.design.cooldown_s
                 in_parallel(
-                    trials, workers, self._measure, cooldown_s, measuring.stop, Measuring.stop
+                    trials,
+                    workers,
+                    self._measure,
+                    self._plan.study.design.cooldown_s,
+                    self._measuring.stop,
+                    Measuring.stop,
                 )
             else:
                 for trial in trials:
-                    self._measure(measuring, trial)
+                    self._measure(self._measuring, trial)
             trials, self._again = self._again, []
 
     def _fits(self, trials: Sequence[PlannedTrial]) -> bool:
@@ -300,10 +300,10 @@ class _Sweep:
         count."""
         with self._turn:
             if trial.treatment.label() in self._failures.hopeless or not self._fits([trial]):
-                self.total -= 1
+                self._total -= 1
                 return
             self._tell_rehearsal()
-            total, left_s = ahead(self._plan, self._times, self._done, self.total)
+            total, left_s = ahead(self._plan, self._times, self._done, self._total)
             if left_s is not None:
                 left_s = min(left_s / self._at_once, max(self._until_s - time.monotonic(), 0.0))
             self._progress.show(self._done, total, trial.treatment.label(), left_s)
@@ -421,10 +421,11 @@ def trial_record(
     """A line of the journal."""
     failed = measured.status == "ok" and outcome.failure is not None
     error = outcome.failure if failed else measured.error
-    others = measured.interference.processes
     told = {
-        # a name loses what separates
-        "foreign_processes": ", ".join(f"{n.replace(',', ' ')} {cores:.2f}" for n, cores in others),
+        "foreign_processes": ", ".join(
+            f"{name.replace(',', ' ')} {cores:.2f}"  # a name loses what separates
+            for name, cores in measured.interference.processes
+        ),
         OTHER_WORKLOAD: masked("; ".join(measured.changed)),
         "prepared_processes": outcome.prepared,
         "traceback": masked(outcome.traceback),
@@ -456,5 +457,7 @@ def _unread(error: str, printed: str) -> str:
     places = "; ".join(map(repr, lines[-SHOWN_LINES:]))
     shown = repr(printed[:SHOWN_LINE]) if printed else "nothing"
     where = f"numbers stand in {places}" if places else f"it printed {shown}"
-    key = "`--response` of `try`, `workload.responses` of a study"
-    return f"In the first trials {error}: {where}. Change the regular expression ({key})."
+    return (
+        f"In the first trials {error}: {where}. Change the regular expression (`--response` of "
+        "`try`, `workload.responses` of a study)."
+    )
