@@ -17,8 +17,9 @@ from deadzone.plugins import Measurement
 from deadzone.run.targets import base, interference
 from deadzone.run.targets.account import ThreadAccount
 from deadzone.run.targets.base import Exit
+from deadzone.run.targets.kernel_files import NANOSECONDS
 from deadzone.run.targets.limits.base import Counters
-from deadzone.run.targets.schedstat import NANOSECONDS, STARTING, ThreadTime, sleeps_for
+from deadzone.run.targets.schedstat import STARTING, ThreadTime, sleeps_for
 
 UPTIME_RESOLUTION_S = 0.01
 

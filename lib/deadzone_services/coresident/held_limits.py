@@ -89,8 +89,7 @@ class HeldLimits:
                 group.close()
                 raise TargetError("its processes are in several control groups; name one of these")
             moves = {
-                str(path): str(homes[0].get(hierarchy))
-                for hierarchy, path in group.folders().items()
+                str(path): str(homes[0].get(hierarchy)) for hierarchy, path in group.folders.items()
             }
             self._note = record_change(UndoEntry(self._what, moves=moves))
             self._moved = group

@@ -80,7 +80,7 @@ class Target:
         return self
 
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
-        return
+        """Put back whatever was changed."""
 
     def facts(self) -> dict[str, Any]:
         """What a reader of the results must know of it, for the provenance."""

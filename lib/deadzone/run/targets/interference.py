@@ -133,10 +133,9 @@ def _used(
 
 def _family(root: int, processes: dict[Key, ProcessCpu]) -> set[int]:
     """A process and its descendants, as they were at a look."""
-    family, born = set[int](), {root}
-    while born:
+    family = {root}
+    while born := {pid for (pid, _), one in processes.items() if one.parent in family} - family:
         family |= born
-        born = {pid for (pid, _), process in processes.items() if process.parent in born} - family
     return family
 
 

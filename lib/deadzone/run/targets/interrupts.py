@@ -2,18 +2,16 @@
 
 import signal
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from types import FrameType
 
 INTERRUPTS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
-@contextmanager
-def undisturbed() -> Iterator[None]:
+def undisturbed() -> AbstractContextManager[None]:
     """Ignore interrupts for as long as the context lasts; outside the main thread none arrive
     anyway."""
-    with _handled(signal.SIG_IGN):
-        yield
+    return _handled(signal.SIG_IGN)
 
 
 @contextmanager

@@ -10,6 +10,9 @@ from pathlib import Path
 
 TICK_S = 1 / os.sysconf("SC_CLK_TCK")
 
+NANOSECONDS, MICROSECONDS = 1e9, 1e6
+"""So many are a second."""
+
 MOST_BYTES = 65_536
 """Longer ones, such as the list of all interrupts in /proc/stat, are told in part; the totals stand
 first."""
@@ -51,4 +54,4 @@ def stall_s(path: str | Path) -> float | None:
     """Seconds in which some task was stalled, from a file of pressure stall information; None
     without one."""
     first, _, _ = read_bytes(path).partition(b"\n")
-    return int(first.rpartition(b"total=")[2]) / 1e6 if first else None
+    return int(first.rpartition(b"total=")[2]) / MICROSECONDS if first else None

@@ -26,9 +26,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from deadzone.run.targets.kernel_files import TICK_S, read_bytes
-
-NANOSECONDS = 1e9
+from deadzone.run.targets.kernel_files import MICROSECONDS, NANOSECONDS, TICK_S, read_bytes
 
 LOOPS = (b"do_epoll", b"ep_poll")
 """Where in the kernel an event loop sleeps."""
@@ -191,8 +189,6 @@ FIRST_WITH_PROCESS = 12
 
 RECEIVE_BYTES = 4 * 1024 * 1024
 """Room for the ends of some thousand threads between two looks [bytes]."""
-
-MICROSECONDS = 1e6
 
 DELAYS = "/proc/sys/kernel/task_delayacct"
 

@@ -221,5 +221,5 @@ def _groups() -> Iterator[Path]:
 
 def state_folder(name: str) -> Path:
     """A folder of the user's state that outlives a restart of the machine."""
-    state = os.environ.get(STATE_VARIABLE)
-    return (Path(state) if state else Path.home() / ".local" / "state") / "deadzone" / name
+    state = os.environ.get(STATE_VARIABLE) or Path.home() / ".local" / "state"
+    return Path(state, "deadzone", name)

@@ -40,7 +40,7 @@ def test_a_group_without_a_controller_is_an_error_that_says_who_can_change_it(
         systemd, "_run", lambda *argv: systemd.subprocess.CompletedProcess(argv, 0, "", "")
     )
     scope = SystemdScope()
-    scope._folders[scope.hierarchy] = tmp_path
+    scope.folders[scope.hierarchy] = tmp_path
     with pytest.raises(TargetError, match=r"user@\.service"):
         scope.set_cpu_limit(0.5)
 

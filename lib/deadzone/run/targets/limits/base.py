@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from deadzone.errors import TargetError
+from deadzone.errors import SaidAs, TargetError
 from deadzone.measurement import Sample, difference
 from deadzone.run.targets.kernel_files import read_bytes
 from deadzone.study.levels import NONE, Level, is_number, read_level
@@ -186,29 +186,24 @@ class ControlGroup(LimitMechanism):
     def __init__(self, folders: Mapping[str, Path] | None = None) -> None:
         """folders: those of a group that is there already, by hierarchy; by default open makes
         them."""
-        self._folders: dict[str, Path] = dict(folders or {})
+        self.folders: dict[str, Path] = dict(folders or {})
+        """The group in each hierarchy."""
         self._list = "cgroup.procs"
 
     @property
     def folder(self) -> Path:
         """The group where the CPU is limited."""
-        return self._folders[self.hierarchy]
-
-    def folders(self) -> dict[str, Path]:
-        """The group in each hierarchy."""
-        return dict(self._folders)
+        return self.folders[self.hierarchy]
 
     def adopt(self, pid: int) -> None:
         """Move the launcher into the group, in every hierarchy."""
-        for path in set(self._folders.values()):
-            try:
+        for path in set(self.folders.values()):
+            with SaidAs(TargetError, f"{path}/cgroup.procs"):
                 (path / "cgroup.procs").write_text(str(pid))
-            except OSError as error:
-                raise TargetError(f"{path}/cgroup.procs: {error.strerror}") from error
 
     def procs_files(self) -> tuple[Path, ...]:
         """The group's process list; all hierarchies hold the same processes."""
-        return (self.folder / self._list,) if self._folders else ()
+        return (self.folder / self._list,) if self.folders else ()
 
 
 _COUNT = itertools.count(1)

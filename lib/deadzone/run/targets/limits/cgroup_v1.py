@@ -14,7 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from deadzone.errors import SaidAs, TargetError, system_reason
-from deadzone.run.targets.kernel_files import key_values, stall_s, whole_number
+from deadzone.run.targets.kernel_files import NANOSECONDS, key_values, stall_s, whole_number
 from deadzone.run.targets.limits.base import (
     PERIOD_US,
     ControlGroup,
@@ -33,8 +33,6 @@ from deadzone.run.targets.limits.cgroup_v2 import (
     v2_mount,
 )
 from deadzone.run.targets.processes import listed
-
-NANOSECONDS = 1e9
 
 NO_MEMORY_LIMIT = 2**62
 """Without a limit the kernel tells the largest number of pages it can count [bytes]."""
@@ -74,7 +72,7 @@ class CgroupV1(ControlGroup):
 
     def _make(self, home: Path, group: str, controller: str) -> None:
         (home / group).mkdir(exist_ok=True)
-        self._folders[controller] = home / group
+        self.folders[controller] = home / group
 
     def set_cpu_limit(self, cores: float | None) -> None:
         """Write the quota, -1 for none; writing it also refills the group's budget."""
@@ -90,7 +88,7 @@ class CgroupV1(ControlGroup):
     def set_memory_limit(self, size: int | None) -> None:
         """Write the limit, -1 for none. Nothing is swapped out: the limit is to be met, not to be
         paged around."""
-        memory = self._folders.get("memory")
+        memory = self.folders.get("memory")
         if memory is None:
             if size is None:
                 return
@@ -105,8 +103,8 @@ class CgroupV1(ControlGroup):
 
     def read(self) -> Counters:
         """Precise CPU time (nanoseconds in the kernel) and the bandwidth controller's counts."""
-        cpuacct = self._folders["cpuacct"]
-        memory, pressure = (self._folders.get(name, NOWHERE) for name in ("memory", UNIFIED))
+        cpuacct = self.folders["cpuacct"]
+        memory, pressure = (self.folders.get(name, NOWHERE) for name in ("memory", UNIFIED))
         stat = key_values(f"{self.folder}/cpu.stat")
         used = (whole_number(f"{cpuacct}/cpuacct.usage{part}") for part in ("", "_user", "_sys"))
         usage_s, user_s, sys_s = (
@@ -130,7 +128,7 @@ class CgroupV1(ControlGroup):
 
     def limit_files(self) -> tuple[Path, ...]:
         """What putting limits in force writes to."""
-        memory = self._folders.get("memory", NOWHERE)
+        memory = self.folders.get("memory", NOWHERE)
         cpu = (self.folder / f"cpu.cfs_{name}_us" for name in ("period", "quota"))
         further = (memory / f"memory.{name}" for name in ("swappiness", "limit_in_bytes"))
         return (*cpu, *(path for path in further if path.exists()))
@@ -140,15 +138,15 @@ class CgroupV1(ControlGroup):
         quota, period = (
             whole_number(f"{self.folder}/cpu.cfs_{name}_us") or 0 for name in ("quota", "period")
         )
-        size = whole_number(self._folders.get("memory", NOWHERE) / "memory.limit_in_bytes")
+        size = whole_number(self.folders.get("memory", NOWHERE) / "memory.limit_in_bytes")
         limited = size if size and size < NO_MEMORY_LIMIT else None
         return (quota / period if quota > 0 else None), limited
 
     def close(self) -> None:
         """Remove the groups."""
-        for path in set(self._folders.values()):
+        for path in set(self.folders.values()):
             remove_group(path)
-        self._folders = {}
+        self.folders = {}
 
 
 def v1_homes(pid: int | str = "self") -> dict[str, Path]:

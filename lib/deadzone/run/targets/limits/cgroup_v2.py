@@ -12,7 +12,13 @@ from dataclasses import replace
 from pathlib import Path
 
 from deadzone.errors import SaidAs, TargetError, system_reason
-from deadzone.run.targets.kernel_files import key_values, read_bytes, stall_s, whole_number
+from deadzone.run.targets.kernel_files import (
+    MICROSECONDS,
+    key_values,
+    read_bytes,
+    stall_s,
+    whole_number,
+)
 from deadzone.run.targets.limits.base import (
     GROUP_PREFIX,
     PERIOD_US,
@@ -23,8 +29,6 @@ from deadzone.run.targets.limits.base import (
     remove_group,
 )
 from deadzone.store.programs import answer_of
-
-MICROSECONDS = 1e6
 
 PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
 """The kernel rounds memory limits down to whole pages."""
@@ -45,6 +49,11 @@ UNIT_SUFFIXES = (".scope", ".service", ".slice")
 
 SYSTEMCTL_TIMEOUT_S = 30.0
 
+NOT_DELEGATED = (
+    "no control group is delegated to this user (`systemd-run --user --scope "
+    "--property=Delegate=yes COMMAND` starts a command in one)"
+)
+
 
 class CgroupV2(ControlGroup):
     """A group of its own below one that hands the cpu controller down."""
@@ -57,20 +66,21 @@ class CgroupV2(ControlGroup):
         mount = v2_mount()
         if mount is None:
             raise TargetError("no cgroup v2 hierarchy is mounted")
-        refusals = []
+        no_controller = f"{mount} has no cpu controller (is this cgroup v1?)"
+        reason = NOT_DELEGATED if has_cpu_controller(mount) else no_controller
         for parent in _candidates(mount):
             try:
                 self._open_below(parent, group)
                 return
             except OSError as error:
                 self.close()
-                refusals.append(system_reason(error))
-        raise TargetError(refusals[-1] if refusals else _why_nowhere(mount))
+                reason = system_reason(error)
+        raise TargetError(reason)
 
     def _open_below(self, parent: Path, group: str) -> None:
         lent = [name for name in WANTED if _switch_on(parent, name)]
         made = parent / (group + LENT + "".join(f"_{name}" for name in lent) if lent else group)
-        self._folders[UNIFIED] = made
+        self.folders[UNIFIED] = made
         made.mkdir(exist_ok=True)
         if read_bytes(made / "cgroup.type").split() == [b"domain", b"invalid"]:
             # The group above holds processes, this one among them: only threaded groups may live
@@ -102,8 +112,9 @@ class CgroupV2(ControlGroup):
                 (self.folder / "memory.swap.max").write_text("max" if size is None else "0")
             limit.write_text("max" if size is None else str(size))
         if not has_memory_max(self.folder, size):
-            in_force = whole_number(limit)
-            raise TargetError(f"{limit} is {in_force} bytes where {size} were asked for.")
+            raise TargetError(
+                f"{limit} is {whole_number(limit)} bytes where {size} were asked for."
+            )
 
     def read(self) -> Counters:
         """The group's cpu.stat, and its memory and stalls. Raises TargetError if the cpu
@@ -143,10 +154,10 @@ class CgroupV2(ControlGroup):
 
     def close(self) -> None:
         """Remove the group, and hand the cpu controller back where it was switched on for it."""
-        for group in self._folders.values():
+        for group in self.folders.values():
             remove_group(group)
             hand_back(group)
-        self._folders, self._list = {}, "cgroup.procs"
+        self.folders, self._list = {}, "cgroup.procs"
 
 
 def _switch_on(parent: Path, controller: str) -> bool:
@@ -215,10 +226,8 @@ def mounted(kind: str) -> Iterator[tuple[str, Path, str]]:
 def own_v2_group(pid: int | str = "self") -> Path | None:
     """The v2 group a process is in, or None."""
     mount = v2_mount()
-    for line in proc_lines(f"{pid}/cgroup"):
-        if line.startswith("0::") and mount:
-            return mount / line[3:].lstrip("/")
-    return None
+    own = (line[3:].lstrip("/") for line in proc_lines(f"{pid}/cgroup") if line.startswith("0::"))
+    return next((mount / path for path in own if mount), None)
 
 
 def _candidates(mount: Path) -> Iterator[Path]:
@@ -248,12 +257,3 @@ def _is_delegated(group: Path) -> bool:
     manager = ("--user",) if any(name.startswith("user@") for name in unit.parent.parts) else ()
     argv = ("systemctl", *manager, "show", "--property=Delegate", "--value", unit.name)
     return answer_of(argv, SYSTEMCTL_TIMEOUT_S).stdout.strip() == "yes"
-
-
-def _why_nowhere(mount: Path) -> str:
-    if not has_cpu_controller(mount):
-        return f"{mount} has no cpu controller (is this cgroup v1?)"
-    return (
-        "no control group is delegated to this user (`systemd-run --user --scope "
-        "--property=Delegate=yes COMMAND` starts a command in one)"
-    )

@@ -97,8 +97,9 @@ class IoLimiter:
             TargetError, f"The I/O limit of disk {self._device} cannot be set", names_file=True
         ):
             if self._max:
-                values = {key: getattr(limit, field) for key, field in V2_KEYS.items()}
-                wanted = " ".join(f"{key}={value or 'max'}" for key, value in values.items())
+                wanted = " ".join(
+                    f"{key}={getattr(limit, field) or 'max'}" for key, field in V2_KEYS.items()
+                )
                 self._write(self._max, wanted, None if limit == IoLimit() else wanted)
             elif group := self._group:
                 for name, field in V1_FILES.items():

@@ -78,7 +78,7 @@ class SystemdScope(CgroupV2):
             with contextlib.suppress(OSError):
                 group = own_v2_group(pid)
                 if group and group.name == self._unit:
-                    self._folders[self.hierarchy] = group
+                    self.folders[self.hierarchy] = group
                     return
             time.sleep(0.01)
         raise TargetError(
@@ -125,9 +125,9 @@ class SystemdScope(CgroupV2):
 
     def close(self) -> None:
         """Stop the scope if a process is left in it."""
-        if self._folders and self.folder.is_dir():
+        if self.folders and self.folder.is_dir():
             _run("systemctl", *self._manager, "stop", self._unit)
-        self._folders = {}
+        self.folders = {}
 
 
 def _run(*argv: str) -> subprocess.CompletedProcess[str]:
