@@ -146,8 +146,6 @@ def _log_posterior(scores: np.ndarray, n: int) -> np.ndarray:
     prior[1 : latest + 1] = np.log((1 - NO_WARMUP - NEVER_STEADY) / max(latest, 1))
     steady = prior + before[:, :n] + scores[:, :n, n]
     late = np.arange(latest + 1, n)
-    if not len(late):
-        return np.column_stack([steady, np.full(len(scores), -np.inf)])
     opened = (
         before[:, late] + np.log(change) + (n - late - 1) * np.log1p(-change) + scores[:, late, n]
     )
