@@ -11,12 +11,17 @@ from deadzone.run.targets.limits.io import IoLimit, IoLimiter, io_limit
 from deadzone.run.targets.local import LocalTarget
 from deadzone.run.targets.undo_log import give_back_left_over
 from deadzone.run.workloads.base import Workload
-from deadzone.run.workloads.command import CommandWorkload
-from deadzone.study import workload_specs
 from deadzone.study.design import Treatment
 from deadzone.study.plan import PlannedTarget
 from deadzone.study.target_specs import LocalTargetSpec
 from deadzone.study.workload_spec import WorkloadSpec
+
+WORKLOADS = {
+    "command": "deadzone.run.workloads.command:CommandWorkload",
+    "ffmpeg": "deadzone.run.workloads.ffmpeg:FfmpegWorkload",
+    "python": "deadzone.run.workloads.python:PythonWorkload",
+}
+"""Those of the core, made as a `deadzone.packs.Kind` says; the packs bring the others."""
 
 
 def make_workload(
@@ -24,19 +29,8 @@ def make_workload(
 ) -> Workload:
     """The workload of a specification; folder is where the study file lies, treatments those it
     will be asked for."""
-    levels = [treatment.levels for treatment in treatments]
-    match spec:
-        case workload_specs.FfmpegWorkloadSpec():
-            from deadzone.run.workloads.ffmpeg import FfmpegWorkload
-
-            return FfmpegWorkload(spec)
-        case workload_specs.CommandWorkloadSpec():
-            return CommandWorkload(spec, folder, levels)
-        case workload_specs.PythonWorkloadSpec():
-            from deadzone.run.workloads.python import PythonWorkload
-
-            return PythonWorkload(spec)
-    made: Workload = packs.load(packs.kind_of("workloads", spec.kind).make)(spec, folder, levels)
+    place = WORKLOADS.get(spec.kind) or packs.kind_of("workloads", spec.kind).make
+    made: Workload = packs.load(place)(spec, folder, [one.levels for one in treatments])
     return made
 
 

@@ -111,7 +111,8 @@ class FfmpegWorkload(Workload):
 
     responses: tuple[str, ...] = ("frames", "fps", "speed_x")
 
-    def __init__(self, spec: FfmpegWorkloadSpec) -> None:
+    def __init__(self, spec: FfmpegWorkloadSpec, *_: Any) -> None:
+        """_: the study's folder and its levels, which others need."""
         self._spec = spec
         self._ffmpeg = ""
         self._place = Place()

@@ -29,7 +29,8 @@ class PythonWorkload(Workload):
     """A function of the kernel that sweeps; each trial reads it anew, so that none finds what
     another one left behind."""
 
-    def __init__(self, spec: PythonWorkloadSpec) -> None:
+    def __init__(self, spec: PythonWorkloadSpec, *_: Any) -> None:
+        """_: the study's folder and its levels, which others need."""
         self._spec = spec
         self._factors: frozenset[str] = frozenset()
         self.responses = (*dict.fromkeys((RESULT, *spec.returns)), SETUP)
