@@ -98,6 +98,9 @@ class Answering:
 CLOSED = -1
 """In place of a descriptor that was given back."""
 
+TELEMETRY_PERIOD_S = 0.1
+"""Between two readings of a program that runs [s]."""
+
 LAST_OUTPUT_BYTES = 1_000_000
 """How much of the end of a program's output is kept for extraction and messages [bytes]."""
 
@@ -148,9 +151,9 @@ class Program:
 @dataclass(frozen=True)
 class Reader:
     """What reads a program while it runs: as it waits at its first instruction, with the CPU time
-    that it had used before [s]; every tick_s, told how long it runs [s]; after it ended."""
+    that it had used before [s]; every TELEMETRY_PERIOD_S, told how long it runs [s]; after it
+    ended."""
 
-    tick_s: float
     on_start: Callable[[float], None]
     on_tick: Callable[[float], None]
     on_end: Callable[[Exit], None]
@@ -165,7 +168,6 @@ class Gate:
 
     def __init__(self, folder: Path) -> None:
         self.paths = (folder / SAID, folder / GO)
-        self._said = self._go = -1
 
     def __enter__(self) -> Self:
         for path in self.paths:
@@ -401,14 +403,14 @@ def _readable(within_s: float, *descriptors: int) -> bool:
 
 
 def _wait(is_over: Callable[[float], bool], since: float, timeout_s: float, reader: Reader) -> bool:
-    """Wait until it is over, with a call of on_tick every tick_s; False on time-out. is_over: waits
-    so long at most [s]."""
+    """Wait until it is over, with a call of on_tick every TELEMETRY_PERIOD_S; False on time-out.
+    is_over: waits so long at most [s]."""
     ticks = 1
-    while not is_over(since + min(ticks * reader.tick_s, timeout_s) - time.monotonic()):
+    while not is_over(since + min(ticks * TELEMETRY_PERIOD_S, timeout_s) - time.monotonic()):
         elapsed = time.monotonic() - since
         if elapsed >= timeout_s:
             return False
-        if elapsed >= ticks * reader.tick_s:
+        if elapsed >= ticks * TELEMETRY_PERIOD_S:
             reader.on_tick(elapsed)
-            ticks = int(elapsed / reader.tick_s) + 1
+            ticks = int(elapsed / TELEMETRY_PERIOD_S) + 1
     return True

@@ -38,8 +38,6 @@ from deadzone.study.design import Treatment
 from deadzone.study.levels import NONE, Level
 from deadzone.study.target_specs import LocalTargetSpec
 
-TELEMETRY_PERIOD_S = 0.1
-
 SCRATCH_HOMES = (Path("/dev/shm"),)
 """Memory-backed file systems, tried first: a trial's output should not wait for a disk."""
 
@@ -255,8 +253,7 @@ class LocalTarget(Target):
             )
             after.append((used, seen, facts))
 
-        reader = Reader(TELEMETRY_PERIOD_S, on_start, on_tick, on_end)
-        ended = launcher.run(command, timeout_s, reader)
+        ended = launcher.run(command, timeout_s, Reader(on_start, on_tick, on_end))
         self._trials_cpu_s += ended.teardown_cpu_s
         used, seen, counters = after[0]
         return measurement(
