@@ -75,7 +75,7 @@ def test_limits_of_a_group_of_its_own_are_changed_there_and_given_back(
             trials = sweep(study).trials()
             assert set(trials["redis_cpu_limit"]) == {0.2, 1}
             assert [path.read_text() for path in group.limit_files()] == before
-            assert group_of(redis.pid) == group.folders()["cpu"]
+            assert group_of(redis.pid) == group.folders["cpu"]
     finally:
         group.close()
 
