@@ -46,17 +46,14 @@ def test_a_value_has_the_unit_of_its_cells_and_is_told_from_what_was_measured(fi
     assert "meets mean ≥ 50 kB" in fit_of(*asked, "-q", "--slo", "mean", "50").out
 
 
-@pytest.mark.parametrize(("first", "is_said"), [(500, True), (511, False)])
-def test_a_short_answer_says_where_its_value_is_the_curves(tmp_path, deadzone, first, is_said):
-    path = tmp_path / "table.csv"
-    rows = (
-        [(3, first), (9, 150), (15, 50), (19, 10)] if is_said else [(3, 511), (9, 170), (15, 102)]
-    )
-    pd.DataFrame(rows, columns=["level", "MB/s"]).to_csv(path, index=False)
-    said = " ".join(
-        deadzone("fit", path, "--knob", "level", "--response", "MB/s", "-q").out.split()
-    )
-    assert (f"by the curve, {first} MB/s is the median of its own trials." in said) == is_said
+@pytest.mark.parametrize(
+    ("rows", "is_said"),
+    [([(3, 500), (9, 150), (15, 50), (19, 10)], True), ([(3, 511), (9, 170), (15, 102)], False)],
+)
+def test_a_short_answer_says_where_its_value_is_the_curves(fit_of, rows, is_said):
+    said = " ".join(fit_of(rows, "level", "MB/s", "-q").out.split())
+    own = f"by the curve, {rows[0][1]} MB/s is the median of its own trials."
+    assert (own in said) == is_said
 
 
 @pytest.mark.parametrize(
@@ -345,85 +342,31 @@ THREE = (0.99, 1.0, 1.01)
 
 
 @pytest.mark.parametrize(
-    ("text", "name", "asked", "setting"),
-    [
-        (
-            "threads\treq_s\n1\t980\n2\t1,810\n4\t3,420\n8\t6,020\n",
-            "t.tsv",
-            ("threads", "req_s"),
-            8,
-        ),
-        (
-            "pool,tps,errors\n1,100,0\n2,195,0\n4,370,0\n8,520,0\nmax,900,0\n",
-            "t.csv",
-            ("pool", "tps"),
-            "max",
-        ),
-        (
-            "threads,wall_s,exit_code\n1,8,0\n2,4.1,0\n4,2.2,0\n8,1.2,0\n16,0.02,1\n",
-            "t.csv",
-            ("threads", "wall_s"),
-            8,
-        ),
-        (
-            "threads,wall_s,failed\n1,8,False\n2,4.1,False\n4,2.2,False\n8,1.2,False\n16,0.02,True\n",
-            "t.csv",
-            ("threads", "wall_s"),
-            8,
-        ),
-        (
-            "threads,elapsed_ms,success\n1,8,true\n2,4.1,true\n4,2.2,true\n8,1.2,true\n16,0.02,false\n",
-            "t.csv",
-            ("threads", "elapsed_ms"),
-            8,
-        ),
-        (
-            "threads,ms,Status\n1,8,200\n2,4.1,200\n4,2.2,200\n8,1.2,200\n16,0.02,503\n",
-            "t.csv",
-            ("threads", "ms"),
-            8,
-        ),
-        (
-            "threads,ms,Status\n1,8,OK\n2,4.1,OK\n4,2.2,OK\n8,1.2,OK\n16,0.02,Timeout\n",
-            "t.csv",
-            ("threads", "ms"),
-            8,
-        ),
-        (
-            "threads,ms,status\n1,8,True\n2,4.1,True\n4,2.2,True\n8,1.2,True\n16,0.02,False\n",
-            "t.csv",
-            ("threads", "ms"),
-            8,
-        ),
-        (
-            "threads,ms,status\n1,8,200\n2,4.1,200\n4,2.2,200\n8,1.2,200\n16,0.02,0\n",
-            "t.csv",
-            ("threads", "ms"),
-            8,
-        ),
-        (
-            "threads,ms,ok,exit_code\n1,8,90,0\n2,4.1,90,0\n4,2.2,90,0\n8,1.2,90,0\n16,0.02,90,1\n",
-            "t.csv",
-            ("threads", "ms"),
-            8,
-        ),
-    ],
-    ids=[
-        "thousands of a sheet",
-        "no limit beside a constant",
-        "exit codes",
-        "a mark of failures",
-        "a mark of JMeter",
-        "codes of HTTP",
-        "a status in words",
-        "a status of booleans",
-        "no answer beside codes of HTTP",
-        "a count beside exit codes",
-    ],
-)
-def test_what_was_written_is_what_is_compared(fit_of, text, name, asked, setting):
-    answer = json.loads(fit_of(text, *asked, "--json", name=name, code=0).out)
+    ("text", "name", "knob", "response", "setting"),
+    [("threads\treq_s\n1\t980\n2\t1,810\n4\t3,420\n8\t6,020\n", "t.tsv", "threads", "req_s", 8),
+     ("pool,tps,errors\n1,100,0\n2,195,0\n4,370,0\n8,520,0\nmax,900,0\n", "t.csv", "pool", "tps",
+      "max")],
+    ids=["thousands of a sheet", "no limit beside a constant"],
+)  # fmt: skip
+def test_what_was_written_is_what_is_compared(fit_of, text, name, knob, response, setting):
+    answer = json.loads(fit_of(text, knob, response, "--json", name=name, code=0).out)
     assert answer["recommendation"]["setting"] == setting
+
+
+@pytest.mark.parametrize(
+    ("response", "mark", "well", "badly"),
+    [("wall_s", "exit_code", "0", "1"), ("wall_s", "failed", "False", "True"),
+     ("elapsed_ms", "success", "true", "false"), ("ms", "Status", "200", "503"),
+     ("ms", "Status", "OK", "Timeout"), ("ms", "status", "True", "False"),
+     ("ms", "status", "200", "0"), ("ms", "ok,exit_code", "90,0", "90,1")],
+    ids=["exit codes", "failures", "JMeter", "codes of HTTP", "words", "booleans",
+         "no answer beside codes of HTTP", "a count beside exit codes"],
+)  # fmt: skip
+def test_a_trial_that_is_marked_as_failed_is_not_compared(fit_of, response, mark, well, badly):
+    rows = [(1, 8, well), (2, 4.1, well), (4, 2.2, well), (8, 1.2, well), (16, 0.02, badly)]
+    columns = ("threads", response, mark)
+    said = fit_of(rows, "threads", response, "--json", columns=columns, code=0).out
+    assert json.loads(said)["recommendation"]["setting"] == 8
 
 
 def test_two_equal_trials_tell_the_digits_and_not_the_noise(fit_of):

@@ -85,26 +85,21 @@ def test_a_published_table_is_answered_as_it_stands(name, text, knob, response, 
     assert words in said.out and "stands apart" not in said.out
 
 
-def test_a_lone_slice_says_its_setting(tmp_path, deadzone):
-    path = tmp_path / "t.txt"
-    path.write_text(JMH)
-    asked = ("--knob", "(threads)", "--response", "Score", "--by", "Benchmark")
-    said = deadzone("fit", path, *asked, "-q", code=0).out
+def test_a_lone_slice_says_its_setting(fit_of):
+    said = fit_of(JMH, "(threads)", "Score", "--by", "Benchmark", "-q", name="t.txt", code=0).out
     assert "By slice: Benchmark c.Throughput.timeThroughput / (threads) 4 (" in said
 
 
-def test_slices_of_which_none_has_a_setting_are_not_listed(tmp_path, deadzone):
+def test_slices_of_which_none_has_a_setting_are_not_listed(fit_of):
     """Partitions of a job whose samples grow with them, in three modes."""
-    path = tmp_path / "t.csv"
     rates = {"gpu": (440, 1229, 2086), "cpu": (541, 1230, 1423), "both": (556, 1250, 2195)}
     rows = [
-        f"{mode},{n},{own} /sec"
+        (mode, n, f"{own} /sec")
         for mode, all_ in rates.items()
         for n, own in zip((2, 2, 4), all_, strict=True)
     ]
-    path.write_text("\n".join(["mode,partitions,throughput", *rows]))
-    asked = ("--knob", "partitions", "--response", "throughput", "--by", "mode")
-    said = deadzone("fit", path, *asked, "-q").out
+    columns = ("mode", "partitions", "throughput")
+    said = fit_of(rows, "partitions", "throughput", "--by", "mode", "-q", columns=columns).out
     assert "No setting yet" in said and "More throughput is better" in said
     assert "By slice" not in said
 

@@ -169,18 +169,8 @@ def test_an_adaptive_line_says_what_it_will_do_and_why_it_cannot_choose_among_wo
 
 
 def test_a_cleanup_that_fails_is_said_and_a_dry_run_prints_its_plan_as_json(deadzone, home):
-    line = (
-        "-L",
-        "n",
-        "1,2",
-        "-r",
-        "1",
-        "-c",
-        "sh -c 'echo no >&2; exit 3'",
-        "--",
-        "sleep",
-        "0.0{n}",
-    )
+    fails = "sh -c 'echo no >&2; exit 3'"
+    line = ("-L", "n", "1,2", "-r", "1", "-c", fails, "--", "sleep", "0.0{n}")
     plan = json.loads(deadzone("try", "--dry-run", "--json", *line, code=0).out)
     assert plan["n_trials"] == len(plan["order"]) and plan["treatments"] == [{"n": 1}, {"n": 2}]
     assert "cleanup failed with exit code 3" in deadzone("try", *line).err
