@@ -117,12 +117,10 @@ def test_a_study_whose_pack_is_not_here_says_so(home, deadzone):
 
 @pytest.mark.parametrize(
     ("place", "said"),
-    [
-        ("nowhere:PACK", r"The pack other \(nowhere:PACK\) cannot be imported: No module"),
-        ("sys:path", r"is no deadzone\.plugins\.Pack"),
-    ],
+    [("nowhere:PACK", r"The pack other \(nowhere:PACK\) cannot be imported: No module"),
+     ("sys:path", r"is no deadzone\.plugins\.Pack")],
     ids=["missing", "another kind"],
-)
+)  # fmt: skip
 def test_what_is_no_pack_is_refused(monkeypatch, place, said):
     entry = metadata.EntryPoint("other", place, "deadzone.packs")
     monkeypatch.setattr(metadata, "entry_points", lambda group: (entry,))

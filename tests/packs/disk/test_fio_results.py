@@ -43,13 +43,8 @@ def test_latencies_of_completion_are_said_to_be_where_an_engine_submits_apart(tm
 
 @pytest.mark.parametrize(
     ("option", "read", "write"),
-    [
-        ("8k,16k", 8192, 16384),
-        ("1M", 2**20, 2**20),
-        ("4kib", 4096, 4096),
-        ("512", 512, 512),
-    ],
-)
+    [("8k,16k", 8192, 16384), ("1M", 2**20, 2**20), ("4kib", 4096, 4096), ("512", 512, 512)],
+)  # fmt: skip
 def test_block_sizes_as_fio_writes_them(tmp_path, option, read, write):
     path = changed(
         tmp_path, "fio_randrw_4k.json", lambda d: d["jobs"][0]["job options"].update(bs=option)

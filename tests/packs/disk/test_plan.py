@@ -57,15 +57,13 @@ def test_first_writes_need_no_file_filled_and_jobs_one_each():
 
 @pytest.mark.parametrize(
     ("keys", "said"),
-    [
-        ({"trial_bytes": "100MiB"}, r"is 256 MiB, and this study may write 416 MiB: 4 attempts"),
-        ({"file_size": "512MiB"}, "and 512 MiB to fill the files"),
-        ({"max_written_bytes": 16 * MIB + 4096}, "less than one block of 64 KiB"),
-        ({"factors": {"block_size": ["32MiB"]}}, "is 16 MiB, smaller than a block of 32 MiB"),
-        ({"trial_bytes": 512}, r"workload.trial_bytes is 512 B, less than one block of 64 KiB"),
-        ({"engine": "dd"}, r"workload\.engine is dd, .* builtin makes one call"),
-    ],
-)
+    [({"trial_bytes": "100MiB"}, r"is 256 MiB, and this study may write 416 MiB: 4 attempts"),
+     ({"file_size": "512MiB"}, "and 512 MiB to fill the files"),
+     ({"max_written_bytes": 16 * MIB + 4096}, "less than one block of 64 KiB"),
+     ({"factors": {"block_size": ["32MiB"]}}, "is 16 MiB, smaller than a block of 32 MiB"),
+     ({"trial_bytes": 512}, r"workload.trial_bytes is 512 B, less than one block of 64 KiB"),
+     ({"engine": "dd"}, r"workload\.engine is dd, .* builtin makes one call")],
+)  # fmt: skip
 def test_more_than_the_bound_and_what_cannot_be_is_refused(keys, said):
     with pytest.raises(StudyError, match=said):
         resolved_disk(study(**keys))

@@ -7,17 +7,12 @@ from deadzone_kubernetes.specs import KubernetesTargetSpec
 
 def test_a_queue_and_the_rest_of_the_pod_are_as_the_study_says():
     job = {
-        "image": "image:1",
-        "queue": "team",
-        "one_a_node": True,
-        "service_account": "runner",
-        "tolerations": [{"operator": "Exists"}],
-        "node_selector": {"disk": "fast"},
-        "memory": "256Mi",
-        "cpu_request": 0.1,
+        "image": "image:1", "queue": "team", "one_a_node": True, "service_account": "runner",
+        "tolerations": [{"operator": "Exists"}], "node_selector": {"disk": "fast"},
+        "memory": "256Mi", "cpu_request": 0.1,
         "volumes": [{"name": "clips", "persistentVolumeClaim": {"claimName": "clips"}}],
         "volume_mounts": [{"name": "clips", "mountPath": "/clips"}],
-    }
+    }  # fmt: skip
     spec = KubernetesTargetSpec(kind="kubernetes", mode="job", namespace="shop", job=job)
     made = manifest(spec, "deadzone-1", "a run/with:signs", "lock", Limits(0.5, *3 * ["unchanged"]))
     assert made["metadata"]["labels"]["kueue.x-k8s.io/queue-name"] == "team"

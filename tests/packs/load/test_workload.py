@@ -20,17 +20,10 @@ POOLS = [*SERVER, "--inbound-pool", "{pool_size}", "--outbound-pool", "{pool_siz
 LIGHT = ["--wait-ms", 3, "--hash-kib", 1, "--outbound-wait-ms", 3, "--outbound-hash-kib", 1]
 
 MESSAGES = {
-    "kind": "load",
-    "protocol": "websocket",
-    "url": "{service_url}/?room={room}",
-    "body": "hello {id}",
-    "connections": 40,
-    "room_size": 5,
-    "fan_out": 5,
-    "reply_contains": "reply",
-    "duration_s": 1,
-    "drain_s": 0.5,
-}
+    "kind": "load", "protocol": "websocket", "url": "{service_url}/?room={room}",
+    "body": "hello {id}", "connections": 40, "room_size": 5, "fan_out": 5,
+    "reply_contains": "reply", "duration_s": 1, "drain_s": 0.5,
+}  # fmt: skip
 ONCE = {"replicates": 1, "warmup": 0}
 
 

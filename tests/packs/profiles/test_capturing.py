@@ -150,14 +150,10 @@ def page_server(answer: bytes, code: int = 200, wait_s: float = 0) -> Iterator[i
 
 @pytest.mark.parametrize(
     ("answer", "code", "ending"),
-    [
-        (b"main;work 5\n", 200, "folded"),
-        (gzip.compress(b"main;work 5\n", mtime=0), 200, "pb.gz"),
-        (b"gone", 404, None),
-        (b"", 200, None),
-    ],
+    [(b"main;work 5\n", 200, "folded"), (gzip.compress(b"main;work 5\n", mtime=0), 200, "pb.gz"),
+     (b"gone", 404, None), (b"", 200, None)],
     ids=["a text", "zipped", "an error", "nothing"],
-)
+)  # fmt: skip
 def test_pages_are_kept_as_they_are_and_errors_say_what_was_answered(answer, code, ending):
     pages = PprofPages("http://127.0.0.1:{port}/debug/pprof/")
     with page_server(answer, code) as port:

@@ -40,15 +40,13 @@ def test_everything_at_once(deadzone, tmp_path):
 
 @pytest.mark.parametrize(
     ("arguments", "says"),
-    [
-        (("--rows", 5), "--rows is gone: --details prints"),
-        (("--causes", "causes.yaml"), "--causes is gone: profiles.ipynb does it"),
-        (("--ablation", "NACK", AFTER), "--ablation is gone: profiles.ipynb does it"),
-        (("--after-at", 16, AFTER, "--project", 10), "is gone: profiles.ipynb does it"),
-        (("--period", 10), "--period is gone: divide the numbers of folded stacks"),
-        (("--gates", "gates.yaml"), "--gates is gone: state it as a claim"),
-    ],
-)
+    [(("--rows", 5), "--rows is gone: --details prints"),
+     (("--causes", "causes.yaml"), "--causes is gone: profiles.ipynb does it"),
+     (("--ablation", "NACK", AFTER), "--ablation is gone: profiles.ipynb does it"),
+     (("--after-at", 16, AFTER, "--project", 10), "is gone: profiles.ipynb does it"),
+     (("--period", 10), "--period is gone: divide the numbers of folded stacks"),
+     (("--gates", "gates.yaml"), "--gates is gone: state it as a claim")],
+)  # fmt: skip
 def test_an_option_that_is_gone_says_what_to_do_instead(deadzone, arguments, says):
     said = deadzone("profile", BEFORE, AFTER, *arguments, code=2)
     assert says in " ".join(said.err.split())
@@ -74,16 +72,14 @@ def test_goroutines_are_counted_and_have_no_sampling_error(deadzone):
 
 @pytest.mark.parametrize(
     ("arguments", "says"),
-    [
-        ((BEFORE, profile("heap-after-1")), "different types cannot be compared"),
-        ((BEFORE, "missing.pb.gz"), "cannot be read"),
-        ((BEFORE, RECORDED / "README.md"), "no folded stack"),
-        ((BEFORE, AFTER, "--value", "inuse_space"), "no value 'inuse_space'"),
-        ((BEFORE, AFTER, "--per", "stream"), "(--per), such as stream, needs load_before"),
-        ((BEFORE, AFTER, "--load-before", 1), "(--load-before, --load-after), and they need it"),
-        ((*HEAP, "--per", "second"), "needs profiles with a duration"),
-    ],
-)
+    [((BEFORE, profile("heap-after-1")), "different types cannot be compared"),
+     ((BEFORE, "missing.pb.gz"), "cannot be read"),
+     ((BEFORE, RECORDED / "README.md"), "no folded stack"),
+     ((BEFORE, AFTER, "--value", "inuse_space"), "no value 'inuse_space'"),
+     ((BEFORE, AFTER, "--per", "stream"), "(--per), such as stream, needs load_before"),
+     ((BEFORE, AFTER, "--load-before", 1), "(--load-before, --load-after), and they need it"),
+     ((*HEAP, "--per", "second"), "needs profiles with a duration")],
+)  # fmt: skip
 def test_what_cannot_be_done_is_said_in_a_sentence(deadzone, arguments, says):
     said = deadzone("profile", *arguments, code=2)
     assert says in " ".join(said.err.split())

@@ -99,14 +99,11 @@ def test_no_damage_to_a_real_profile_brings_another_error_than_ours(data):
 
 @pytest.mark.parametrize(
     ("content", "says"),
-    [
-        (b"\n\x04\x08\x01\x10\x02\x12\x03\x08", "truncated or corrupt"),
-        (b"2\x00\n\x04\x08\x09\x10\x02", "refers to number 9"),
-        (b"2\x00", "declares no sample type"),
-        (b"2\x00\n\x00\x12\x02\x0a\x00", "0 values where 1 are declared"),
-        (b"2\x00\n\x00\x12\x04\x08\x07\x10\x01", "refers to a location that it does not hold"),
-    ],
-)
+    [(b"\n\x04\x08\x01\x10\x02\x12\x03\x08", "truncated or corrupt"),
+     (b"2\x00\n\x04\x08\x09\x10\x02", "refers to number 9"), (b"2\x00", "declares no sample type"),
+     (b"2\x00\n\x00\x12\x02\x0a\x00", "0 values where 1 are declared"),
+     (b"2\x00\n\x00\x12\x04\x08\x07\x10\x01", "refers to a location that it does not hold")],
+)  # fmt: skip
 def test_what_is_wrong_with_a_protobuf_is_said(content, says):
     with pytest.raises(ProfileError, match=says):
         parse_pprof(content, "x.pb")

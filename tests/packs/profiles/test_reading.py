@@ -16,24 +16,20 @@ ZIPPED = (RECORDED / "cpu-after-1.pb.gz").read_bytes()
 
 @pytest.mark.parametrize(
     ("content", "says"),
-    [
-        (b"", "the file is empty"),
-        (gzip.compress(b"", mtime=0), "holds nothing"),
-        (ZIPPED[:-20], "gzip file is truncated"),
-        (ZIPPED[:200] + bytes(100) + ZIPPED[300:], "gzip file is corrupt"),
-        (b"\x7fELF\x02\x01\x01", "a profile is pprof's protobuf"),
-        (b"\x89PNG\r\n", "a profile is pprof's protobuf"),
-        (LEGACY_CPU, "a profile is pprof's protobuf"),
-        (b"goroutine profile: total 9516\n1 @ 0x43e2ee 0x44\n", "without `debug=`"),
-        (b"heap profile: 1: 2 [3: 4] @ heap/1048576\n", "without `debug=`"),
-        (b"main;work 40 30\nmain 2 5\n", "two counts, as of difffolded.pl"),
-        (PERF, "`stackcollapse-perf.pl`"),
-        (b"Showing nodes accounting for 80ms, 100% of 80ms total\n", "`pprof -proto` makes"),
-        (b"main;work\n", "line 1: 'main;work' is no folded stack"),
-        (b"main;work 3\nmain;rest 1.5\n", "line 2"),
-        (b"knob,seconds\n1,2\n", "no folded stack"),
-    ],
-)
+    [(b"", "the file is empty"), (gzip.compress(b"", mtime=0), "holds nothing"),
+     (ZIPPED[:-20], "gzip file is truncated"),
+     (ZIPPED[:200] + bytes(100) + ZIPPED[300:], "gzip file is corrupt"),
+     (b"\x7fELF\x02\x01\x01", "a profile is pprof's protobuf"),
+     (b"\x89PNG\r\n", "a profile is pprof's protobuf"),
+     (LEGACY_CPU, "a profile is pprof's protobuf"),
+     (b"goroutine profile: total 9516\n1 @ 0x43e2ee 0x44\n", "without `debug=`"),
+     (b"heap profile: 1: 2 [3: 4] @ heap/1048576\n", "without `debug=`"),
+     (b"main;work 40 30\nmain 2 5\n", "two counts, as of difffolded.pl"),
+     (PERF, "`stackcollapse-perf.pl`"),
+     (b"Showing nodes accounting for 80ms, 100% of 80ms total\n", "`pprof -proto` makes"),
+     (b"main;work\n", "line 1: 'main;work' is no folded stack"),
+     (b"main;work 3\nmain;rest 1.5\n", "line 2"), (b"knob,seconds\n1,2\n", "no folded stack")],
+)  # fmt: skip
 def test_what_is_no_profile_is_refused_with_the_reason(content, says):
     with pytest.raises(ProfileError, match=r"^x\.prof") as refused:
         parse_profile(content, "x.prof")

@@ -188,22 +188,20 @@ def test_trials_that_failed_or_are_not_trusted_do_not_count_and_their_cells_are_
 
 @pytest.mark.parametrize(
     ("how", "words"),
-    [
-        ({"factors": {"a": [1], "b": [1, 2]}}, "factors.a has one level"),
-        ({"factors": {"a": [1, 2]}}, "two knobs or more"),
-        ({"baseline": {"workers": 3}}, "baseline.workers is 3, which is no level of it"),
-        ({"baseline": {"worker": 1}}, "Did you mean `workers`"),
-        ({"where": "workers < 0"}, "baseline does not meet `where: workers < 0`"),
-        ({"where": "workers < 2"}, "leave workers one level"),
-        ({"factors": {name: [1, 2] for name in "abc"}, "where": "a + b + c < 5"}, "too few"),
-        ({"where": "workers"}, "is no comparison"),
-        ({"where": "__import__('os').system('id') > 0"}, "nothing else"),
-        ({"where": "threads < 2"}, "'threads'"),
-        ({"when": {"log": {"codec": "xz"}}}, "which is no level of codec"),
-        ({"when": {"log": {"log": "on"}}}, "when.log names 'log'"),
-        ({"trials": 20}, "takes 35 or more"),
-    ],
-)
+    [({"factors": {"a": [1], "b": [1, 2]}}, "factors.a has one level"),
+     ({"factors": {"a": [1, 2]}}, "two knobs or more"),
+     ({"baseline": {"workers": 3}}, "baseline.workers is 3, which is no level of it"),
+     ({"baseline": {"worker": 1}}, "Did you mean `workers`"),
+     ({"where": "workers < 0"}, "baseline does not meet `where: workers < 0`"),
+     ({"where": "workers < 2"}, "leave workers one level"),
+     ({"factors": {name: [1, 2] for name in "abc"}, "where": "a + b + c < 5"}, "too few"),
+     ({"where": "workers"}, "is no comparison"),
+     ({"where": "__import__('os').system('id') > 0"}, "nothing else"),
+     ({"where": "threads < 2"}, "'threads'"),
+     ({"when": {"log": {"codec": "xz"}}}, "which is no level of codec"),
+     ({"when": {"log": {"log": "on"}}}, "when.log names 'log'"),
+     ({"trials": 20}, "takes 35 or more")],
+)  # fmt: skip
 def test_what_leaves_nothing_to_search_is_refused_with_its_key(how, words):
     how = {"factors": FACTORS, "response": "wall_s", **how}
     with pytest.raises(PhaseError) as refused:

@@ -177,14 +177,12 @@ def test_a_rehearsal_on_paper_says_the_trials_and_lists_no_cells(study, deadzone
 
 @pytest.mark.parametrize(
     ("design", "words"),
-    [
-        ({"baseline": {"workers": 3}}, "baseline.workers is 3"),
-        ({"where": "workers < 0"}, "baseline does not meet `where: workers < 0`"),
-        ({"when": {"log": {"codec": "xz"}}}, "when.log.codec is 'xz'"),
-        ({"trials": 20}, "Set `trials` to 32"),
-        ({"kind": "factorial", "trials": 36}, "trials is given for `kind: search`"),
-    ],
-)
+    [({"baseline": {"workers": 3}}, "baseline.workers is 3"),
+     ({"where": "workers < 0"}, "baseline does not meet `where: workers < 0`"),
+     ({"when": {"log": {"codec": "xz"}}}, "when.log.codec is 'xz'"),
+     ({"trials": 20}, "Set `trials` to 32"),
+     ({"kind": "factorial", "trials": 36}, "trials is given for `kind: search`")],
+)  # fmt: skip
 def test_what_leaves_nothing_to_search_is_refused_with_its_key(
     study, deadzone, home, design, words
 ):
@@ -229,13 +227,11 @@ def test_a_line_is_a_search_too(deadzone, monkeypatch, tmp_path):
 
 @pytest.mark.parametrize(
     ("arguments", "said"),
-    [
-        (("--search", 3, *LINE), "--search: trials is 3; a search of 2 knobs takes 29 or more"),
-        (("--search", 3, *LINE), "Give `--search 29`"),
-        (("--search", 30, *CODECS, "--", "true", "{codec}"), "leave out `--search`"),
-        (("--search", 30, "--adaptive", *LINE), "leave out `--adaptive`"),
-        (("--search", 30, "--resolution", 0.05, *LINE), "leave out `--resolution`"),
-    ],
-)
+    [(("--search", 3, *LINE), "--search: trials is 3; a search of 2 knobs takes 29 or more"),
+     (("--search", 3, *LINE), "Give `--search 29`"),
+     (("--search", 30, *CODECS, "--", "true", "{codec}"), "leave out `--search`"),
+     (("--search", 30, "--adaptive", *LINE), "leave out `--adaptive`"),
+     (("--search", 30, "--resolution", 0.05, *LINE), "leave out `--resolution`")],
+)  # fmt: skip
 def test_a_line_that_is_no_search_is_told_what_to_type(deadzone, arguments, said):
     assert said in deadzone("try", "--dry-run", *arguments, code=2).err

@@ -45,13 +45,10 @@ def test_a_program_that_flushes_all_the_time_waits_for_the_disk(tmp_path):
 @pytest.mark.alone("it measures the share of time that a program waits for the disk")
 @pytest.mark.parametrize(
     ("program", "most_s"),
-    [
-        ("import time; time.sleep(9)", 0.05),
-        ("while True: pass", 0.05),
-        ("import subprocess\nwhile True: subprocess.run(('/bin/true',))", 0.1),
-    ],
+    [("import time; time.sleep(9)", 0.05), ("while True: pass", 0.05),
+     ("import subprocess\nwhile True: subprocess.run(('/bin/true',))", 0.1)],
     ids=["sleeps", "computes", "starts others"],
-)
+)  # fmt: skip
 def test_a_program_that_does_something_else_all_the_time_does_not(program, most_s):
     with watched(program) as waits:
         time.sleep(1)

@@ -192,12 +192,10 @@ def test_a_fast_error_is_no_fast_success(misbehaving, request_once, tmp_path, fa
 
 @pytest.mark.parametrize(
     ("url", "words"),
-    [
-        ("http://no-such-host.invalid/", "DNS failure: "),
-        ("http://127.0.0.1:1/", "connection refused: "),
-    ],
+    [("http://no-such-host.invalid/", "DNS failure: "),
+     ("http://127.0.0.1:1/", "connection refused: ")],
     ids=["no such name", "nobody listens"],
-)
+)  # fmt: skip
 def test_a_service_that_cannot_be_reached_is_told_apart(request_once, url, words):
     outcome, _ = request_once(url)
     assert outcome.failure.startswith(words)

@@ -174,13 +174,10 @@ LATE = "was not ready within 0.3 s: http://127.0.0.1:"
 
 @pytest.mark.parametrize(
     ("fault", "ready", "words"),
-    [
-        ("crash", HEALTH, ENDED),
-        ("late", {"path": "/health", "timeout_s": 0.3}, LATE),
-        ("error", {"path": "/other", "timeout_s": 0.3}, "status 503 where 200 means ready"),
-    ],
+    [("crash", HEALTH, ENDED), ("late", {"path": "/health", "timeout_s": 0.3}, LATE),
+     ("error", {"path": "/other", "timeout_s": 0.3}, "status 503 where 200 means ready")],
     ids=["crash", "late", "error"],
-)
+)  # fmt: skip
 def test_not_ready_is_told_with_the_reason_and_nothing_is_left(serve, host, fault, ready, words):
     service = serve(fault, ready=ready)
     with pytest.raises(ServiceError, match="service not ready") as refusal:

@@ -129,16 +129,9 @@ def test_a_postgresql_runs_as_its_user_on_a_fresh_copy_of_its_data(write_study, 
 
 @pytest.mark.parametrize(
     ("found", "wanted", "same"),
-    [
-        ("16.0", "16", True),
-        ("on", "on", True),
-        ("on", "off", False),
-        ("500", "5000", False),
-        ("1GB", "1024MB", True),
-        ("1MiB", "1048576", True),
-        ("", "1", False),
-    ],
-)
+    [("16.0", "16", True), ("on", "on", True), ("on", "off", False), ("500", "5000", False),
+     ("1GB", "1024MB", True), ("1MiB", "1048576", True), ("", "1", False)],
+)  # fmt: skip
 def test_values_are_compared_by_what_they_mean(found, wanted, same):
     assert same_value(found, wanted) is same
 

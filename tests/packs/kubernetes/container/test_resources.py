@@ -106,13 +106,11 @@ def test_a_guaranteed_pod_stays_guaranteed_and_a_burstable_one_burstable():
 
 @pytest.mark.parametrize(
     ("amounts", "levels", "words"),
-    [
-        ({"cpu": "1"}, {"cpu_limit": "none"}, "a limit cannot be removed"),
-        (None, {"cpu_limit": 1.0}, "has no limit"),
-        ({"cpu": "1"}, {"memory_limit": 2**26}, "has no memory limit"),
-        ({"cpu": "1"}, {"memory_request": 2**26}, "has no memory request"),
-    ],
-)
+    [({"cpu": "1"}, {"cpu_limit": "none"}, "a limit cannot be removed"),
+     (None, {"cpu_limit": 1.0}, "has no limit"),
+     ({"cpu": "1"}, {"memory_limit": 2**26}, "has no memory limit"),
+     ({"cpu": "1"}, {"memory_request": 2**26}, "has no memory request")],
+)  # fmt: skip
 def test_what_a_resize_cannot_do_is_known_before(amounts, levels, words):
     assert words in why_not(container(amounts, {"cpu": "100m"}), **levels)
 
@@ -131,15 +129,9 @@ def test_the_same_amount_is_the_same_however_it_is_written():
 
 @pytest.mark.parametrize(
     ("told", "limit", "has"),
-    [
-        ("67108864", "64Mi", True),
-        ("67108864", "67109000", True),
-        ("134217728", "64Mi", False),
-        ("max", None, True),
-        ("9223372036854771712", None, True),
-        ("67108864", None, False),
-    ],
-)
+    [("67108864", "64Mi", True), ("67108864", "67109000", True), ("134217728", "64Mi", False),
+     ("max", None, True), ("9223372036854771712", None, True), ("67108864", None, False)],
+)  # fmt: skip
 def test_a_memory_limit_is_read_back_in_whole_pages(told, limit, has):
     probe = reading(["cpu_max 100000 100000", f"memory_max {told}"])
     said = not_in_force(probe, Resources({"limits.cpu": "1", "limits.memory": limit}))

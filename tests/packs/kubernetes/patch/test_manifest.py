@@ -142,13 +142,10 @@ def test_without_readings_during_trials_their_means_are_used_and_said(tmp_path):
 
 @pytest.mark.parametrize(
     ("workload", "container", "words"),
-    [
-        (None, "main", "name it: `--workload"),
-        ("deployment/encoder", None, "name it: `--workload"),
-        ("pod/encoder", "main", "deployment/NAME or statefulset/NAME"),
-        ("encoder", "main", "deployment/NAME or statefulset/NAME"),
-    ],
-)
+    [(None, "main", "name it: `--workload"), ("deployment/encoder", None, "name it: `--workload"),
+     ("pod/encoder", "main", "deployment/NAME or statefulset/NAME"),
+     ("encoder", "main", "deployment/NAME or statefulset/NAME")],
+)  # fmt: skip
 def test_a_patch_for_nothing_is_refused(analysis, workload, container, words):
     with pytest.raises(TableError, match=words):
         manifest.destination(analysis, workload, container, None)

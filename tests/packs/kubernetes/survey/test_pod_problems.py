@@ -18,13 +18,11 @@ def waiting(reason, message=None):
 
 @pytest.mark.parametrize(
     ("pod", "words"),
-    [
-        (waiting("ErrImageNeverPull", "not present"), "may not be pulled: img:1 (not present)"),
-        (waiting("ImagePullBackOff"), "cannot be pulled: img:1"),
-        (waiting("CrashLoopBackOff"), "ends again and again"),
-        ({"status": {"phase": "Failed", "reason": "Evicted", "message": "low"}}, "low"),
-    ],
-)
+    [(waiting("ErrImageNeverPull", "not present"), "may not be pulled: img:1 (not present)"),
+     (waiting("ImagePullBackOff"), "cannot be pulled: img:1"),
+     (waiting("CrashLoopBackOff"), "ends again and again"),
+     ({"status": {"phase": "Failed", "reason": "Evicted", "message": "low"}}, "low")],
+)  # fmt: skip
 def test_what_waiting_does_not_cure(pod, words):
     assert words in pod_problems.hopeless(pod)
     for other in (waiting("ContainerCreating"), waiting("ErrImagePull"), {"status": {}}):

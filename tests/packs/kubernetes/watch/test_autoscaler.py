@@ -50,13 +50,10 @@ def names(cluster, note=lambda sentence: None):
 
 @pytest.mark.parametrize(
     ("annotations", "at_work"),
-    [
-        (None, ["ScaledObject api"]),
-        ({"autoscaling.keda.sh/paused": "false"}, ["ScaledObject api"]),
-        ({"autoscaling.keda.sh/paused": "true"}, []),
-        ({"autoscaling.keda.sh/paused-replicas": "2"}, []),
-    ],
-)
+    [(None, ["ScaledObject api"]), ({"autoscaling.keda.sh/paused": "false"}, ["ScaledObject api"]),
+     ({"autoscaling.keda.sh/paused": "true"}, []),
+     ({"autoscaling.keda.sh/paused-replicas": "2"}, [])],
+)  # fmt: skip
 def test_what_keda_made_counts_as_its_scaled_object_which_may_be_paused(annotations, at_work):
     held = Recorded(
         scaledobjects=[scaled(annotations)], horizontalpodautoscalers=[horizontal(**OWNED)]

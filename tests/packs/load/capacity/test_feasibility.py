@@ -119,16 +119,12 @@ def test_errors_that_were_not_seen_are_not_ruled_out():
 
 @pytest.mark.parametrize(
     "error",
-    [
-        "generator saturated: 9 ms late",
-        "the generator ran out of file descriptors or local ports 7 times (1,024 files may be "
-        "open)",
-        "the generator stopped: MemoryError",
-        "k6 ended with exit code 107: a mistake in the script",
-        "locust left no summary: it is empty",
-        "the cpu profile was not taken: nothing answers",
-    ],
-)
+    ["generator saturated: 9 ms late",
+     "the generator ran out of file descriptors or local ports 7 times (1,024 files may be "
+     "open)",
+     "the generator stopped: MemoryError", "k6 ended with exit code 107: a mistake in the script",
+     "locust left no summary: it is empty", "the cpu profile was not taken: nothing answers"],
+)  # fmt: skip
 def test_a_trial_that_the_server_failed_misses_and_one_whose_load_was_not_made_says_nothing(error):
     trials = table(CLEAR).assign(status="ok", error=None)
     closed = ["failed", "the server closed the port"]

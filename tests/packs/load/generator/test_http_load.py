@@ -74,12 +74,10 @@ def test_a_request_on_a_kept_connection_that_is_closed_is_sent_again(http_server
 
 @pytest.mark.parametrize(
     ("behaviour", "kind", "words"),
-    [
-        ("garbage", "garbage", "does not speak HTTP/1.1"),
-        ("closes", "closed", "closed the connection before it answered"),
-        ("error", "status", "answered with status 500 (50 times)"),
-    ],
-)
+    [("garbage", "garbage", "does not speak HTTP/1.1"),
+     ("closes", "closed", "closed the connection before it answered"),
+     ("error", "status", "answered with status 500 (50 times)")],
+)  # fmt: skip
 def test_failures_are_counted_by_kind_and_said(http_server, generate, behaviour, kind, words):
     told = generate(http_server(behaviour), rate=100, duration_s=0.5, timeout_s=0.3, drain_s=1)
     assert told.responses[f"errors_{kind}"] == told.responses["errors"] == 50

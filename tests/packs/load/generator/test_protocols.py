@@ -50,15 +50,10 @@ def test_a_response_without_a_length_ends_with_the_connection():
 
 @pytest.mark.parametrize(
     "data",
-    [
-        b"220 mail ESMTP\r\n",
-        b"HTTP/1.1 abc\r\n\r\n",
-        b"HTTP/1.1 200 OK\r\nContent-Length: five\r\n\r\n",
-        b"HTTP/1.1 200 OK\r\nnonsense\r\n\r\n",
-        b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
-        b"HTTP/1." + b"x" * 70_000,
-    ],
-)
+    [b"220 mail ESMTP\r\n", b"HTTP/1.1 abc\r\n\r\n",
+     b"HTTP/1.1 200 OK\r\nContent-Length: five\r\n\r\n", b"HTTP/1.1 200 OK\r\nnonsense\r\n\r\n",
+     b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n", b"HTTP/1." + b"x" * 70_000],
+)  # fmt: skip
 def test_what_is_no_response_is_garbage(data):
     with pytest.raises(GarbageError):
         ResponseReader().feed(data)

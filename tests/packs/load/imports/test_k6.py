@@ -72,12 +72,10 @@ def test_metrics_of_the_script_keep_their_names():
 
 @pytest.mark.parametrize(
     "line",
-    [
-        '{"type":"Metric","data":{"name":"http_reqs","type":"counter"},"metric":"http_reqs"}',
-        '{"metric":"http_reqs","type":"Point","data":{"value":1,"tags":{"scenario":"open"}}}',
-        "metric_name,timestamp,metric_value,check,error",
-    ],
-)
+    ['{"type":"Metric","data":{"name":"http_reqs","type":"counter"},"metric":"http_reqs"}',
+     '{"metric":"http_reqs","type":"Point","data":{"value":1,"tags":{"scenario":"open"}}}',
+     "metric_name,timestamp,metric_value,check,error"],
+)  # fmt: skip
 def test_a_stream_of_points_is_refused_with_the_way_out(tmp_path, line):
     path = tmp_path / "points.gz"
     path.write_bytes(gzip.compress(f"{line}\n".encode() * 2))

@@ -118,14 +118,11 @@ def test_no_significance_is_no_exclusion():
 
 @pytest.mark.parametrize(
     ("gone", "name"),
-    [
-        (["throttled_s", "nr_throttled", "nr_periods", "cpu_limit"], "cpu_limit"),
-        (["service_disk_wait_s"], "disk"),
-        (["service_memory_stall_s", "service_major_faults"], "memory"),
-        (["client_cpu_s"], "client"),
-        (["service_s", "user_s", "sys_s"], "network"),
-    ],
-)
+    [(["throttled_s", "nr_throttled", "nr_periods", "cpu_limit"], "cpu_limit"),
+     (["service_disk_wait_s"], "disk"),
+     (["service_memory_stall_s", "service_major_faults"], "memory"), (["client_cpu_s"], "client"),
+     (["service_s", "user_s", "sys_s"], "network")],
+)  # fmt: skip
 def test_what_was_not_measured_is_undecided_and_the_report_says_what(gone, name):
     result = slowed(RELAY, drop=gone)
     assert (result.of(name)["verdict"], result.of(name)["why"]) == ("undecided", "unmeasured")
@@ -252,18 +249,12 @@ def test_results_are_plain_json_and_read_in_both_languages():
 
 @pytest.mark.parametrize(
     ("arguments", "said"),
-    [
-        ({"by": "place"}, "no column 'place'"),
-        ({"margin": 0}, "margin"),
-        ({"confidence": 2}, "confidence"),
-        ({"slow": "slow", "fast": "slow"}, "name two different ones"),
-        ({"fast": "fast", "restored": "slow"}, "restored environment is another one"),
-        (
-            {"slow": "slow", "fast": "fast", "restored": "fast"},
-            "restored environment is another one",
-        ),
-    ],
-)
+    [({"by": "place"}, "no column 'place'"), ({"margin": 0}, "margin"),
+     ({"confidence": 2}, "confidence"),
+     ({"slow": "slow", "fast": "slow"}, "name two different ones"),
+     ({"fast": "fast", "restored": "slow"}, "restored environment is another one"),
+     ({"slow": "slow", "fast": "fast", "restored": "fast"}, "restored environment is another one")],
+)  # fmt: skip
 def test_wrong_questions_are_answered_with_a_sentence(arguments, said):
     with pytest.raises(CompareError, match=said):
         deadzone.attribute(trials({"slow": LIMITED, "fast": FAST}, n=3), **arguments)
