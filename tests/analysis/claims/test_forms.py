@@ -209,12 +209,9 @@ def test_no_program_scales_a_thousandfold_per_doubling():
 
 @pytest.mark.parametrize(
     ("levels", "claim"),
-    [
-        (("64K", "1M", "4M"), "size 4M is best"),
-        (("0.50", "1.0", "2.0", "auto"), "size 2.0 is best"),
-        (("1,024", "2,048", "4,096"), "size 4096 is best"),
-    ],
-)
+    [(("64K", "1M", "4M"), "size 4M is best"), (("0.50", "1.0", "2.0", "auto"), "size 2.0 is best"),
+     (("1,024", "2,048", "4,096"), "size 4096 is best")],
+)  # fmt: skip
 def test_a_claim_names_a_level_as_it_is_written(levels, claim):
     rows = [
         (level, wall * k) for level, wall in zip(levels, (8, 4, 2, 9), strict=False) for k in NEAR

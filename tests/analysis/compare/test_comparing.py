@@ -29,15 +29,13 @@ RATE = "throughput_bytes_s"
 
 @pytest.mark.parametrize(
     ("a", "b", "response", "word"),
-    [
-        (table(), table(1.12, seed=2), "wall_s", WORSE),
-        (table(1.12), table(seed=2), "wall_s", BETTER),
-        (table(response=RATE), table(1.2, seed=2, response=RATE), RATE, BETTER),
-        (table(n=12), table(seed=2, n=12), "wall_s", NO_CHANGE),
-        (table(noise=0.3), table(seed=2, noise=0.3), "wall_s", UNDECIDED),
-    ],
+    [(table(), table(1.12, seed=2), "wall_s", WORSE),
+     (table(1.12), table(seed=2), "wall_s", BETTER),
+     (table(response=RATE), table(1.2, seed=2, response=RATE), RATE, BETTER),
+     (table(n=12), table(seed=2, n=12), "wall_s", NO_CHANGE),
+     (table(noise=0.3), table(seed=2, noise=0.3), "wall_s", UNDECIDED)],
     ids=["slower", "faster", "more throughput", "the same program", "noise"],
-)
+)  # fmt: skip
 def test_the_verdict_is_that_of_a_reader(a, b, response, word):
     result = compare_tables(a, b, response)
     assert verdicts(result) == [word] * 3

@@ -69,16 +69,11 @@ def test_a_set_amount_of_work_that_goes_with_the_knob_stops():
 
 @pytest.mark.parametrize(
     "column",
-    [
-        lambda t: {"compiler": "gcc"},
-        lambda t: {"label": np.where(t["n"] >= 4, "a", "b")},
-        lambda t: {"name": t["n"].map("threads={}".format)},
-        lambda t: {"peak_mb": 100 + t["n"]},
-        lambda t: {"machine": np.where(t.index % 2 == 0, "A", "B")},
-        lambda t: {"faults": 10 + t.index % 3},
-        lambda t: {"notes": np.where(t["n"] >= 4, "hot", "")},
-    ],
-)
+    [lambda t: {"compiler": "gcc"}, lambda t: {"label": np.where(t["n"] >= 4, "a", "b")},
+     lambda t: {"name": t["n"].map("threads={}".format)}, lambda t: {"peak_mb": 100 + t["n"]},
+     lambda t: {"machine": np.where(t.index % 2 == 0, "A", "B")},
+     lambda t: {"faults": 10 + t.index % 3}, lambda t: {"notes": np.where(t["n"] >= 4, "hot", "")}],
+)  # fmt: skip
 def test_other_columns_are_left_in_peace(column):
     for seed in range(3):
         table = plain_trials(seed)

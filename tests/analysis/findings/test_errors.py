@@ -35,21 +35,19 @@ def test_levels_at_which_most_requests_failed_are_barred_and_named(tmp_path, dea
 
 @pytest.mark.parametrize(
     "columns",
-    [
-        lambda n: {"failed_requests": np.where(n >= 6, 30, 0), "total_requests": 100},
-        lambda n: {"errorCount": np.where(n >= 6, 30, 0), "samples": 100},
-        lambda n: {"error_rate": np.where(n >= 6, 0.3, 0.0)},
-        lambda n: {"failed %": np.where(n >= 6, 30.0, 0.5)},
-        lambda n: {"failed_share_pct": np.where(n >= 6, 6.0, 0.0)},
-        lambda n: {"connect_failed_percent": np.where(n >= 6, 6.0, 0.0)},
-        lambda n: {"Timeout Rate": np.where(n >= 6, "11.8%", "1.4%")},
-        lambda n: {"Timeouts": np.where(n >= 6, "1,106", "0"), "succeeded_ops": 10_000},
-        lambda n: {"timeouts": np.where(n >= 6, 2000, 0), "succeeded_ops": 10_000},
-        lambda n: {"failed": np.where(n >= 6, 4286, 0), "complete": 10_000},
-        lambda n: {"failed": np.where(n >= 6, 50, 0), "passed": 640},
-        lambda n: {"connect_errors": np.where(n >= 6, 55, 0), "connections": 300, "requests": 1e6},
-    ],
-)
+    [lambda n: {"failed_requests": np.where(n >= 6, 30, 0), "total_requests": 100},
+     lambda n: {"errorCount": np.where(n >= 6, 30, 0), "samples": 100},
+     lambda n: {"error_rate": np.where(n >= 6, 0.3, 0.0)},
+     lambda n: {"failed %": np.where(n >= 6, 30.0, 0.5)},
+     lambda n: {"failed_share_pct": np.where(n >= 6, 6.0, 0.0)},
+     lambda n: {"connect_failed_percent": np.where(n >= 6, 6.0, 0.0)},
+     lambda n: {"Timeout Rate": np.where(n >= 6, "11.8%", "1.4%")},
+     lambda n: {"Timeouts": np.where(n >= 6, "1,106", "0"), "succeeded_ops": 10_000},
+     lambda n: {"timeouts": np.where(n >= 6, 2000, 0), "succeeded_ops": 10_000},
+     lambda n: {"failed": np.where(n >= 6, 4286, 0), "complete": 10_000},
+     lambda n: {"failed": np.where(n >= 6, 50, 0), "passed": 640},
+     lambda n: {"connect_errors": np.where(n >= 6, 55, 0), "connections": 300, "requests": 1e6}],
+)  # fmt: skip
 def test_counts_and_shares_are_known_by_their_names(columns):
     table = plain_trials(3)
     one = errors_in(table.assign(**columns(table["n"])))

@@ -16,18 +16,13 @@ LEVELS = [1, 2, 3, 4, 6, 8]
 FOR_EACH_CHANGE = ("cache", "drops_items")
 
 NAMED = {
-    "crash": ("failures_by_level", "doubts"),
-    "hang": ("timeouts_by_level", "doubts"),
-    "units": ("unit_changes", "stops"),
-    "cache": ("carry_over", "stops"),
-    "does_nothing": ("work_differs", "stops"),
-    "left_running": ("left_running", "stops"),
-    "not_used": ("knob_not_used", "doubts"),
-    "error_printed": ("error_printed", "stops"),
-    "after_large": ("carry_over", "stops"),
-    "drops_items": ("less_work", "stops"),
+    "crash": ("failures_by_level", "doubts"), "hang": ("timeouts_by_level", "doubts"),
+    "units": ("unit_changes", "stops"), "cache": ("carry_over", "stops"),
+    "does_nothing": ("work_differs", "stops"), "left_running": ("left_running", "stops"),
+    "not_used": ("knob_not_used", "doubts"), "error_printed": ("error_printed", "stops"),
+    "after_large": ("carry_over", "stops"), "drops_items": ("less_work", "stops"),
     "says_less": ("less_work", "stops"),
-}
+}  # fmt: skip
 
 SURE = ("left_running", "error_printed", "units", "drops_items", "says_less")
 """What every trial shows needs few of them."""

@@ -14,15 +14,9 @@ LATENCY["latency_p99_ms"] = [41, 42, 34, 33, 29, 29.5, 25, 24, -1, -1]
 
 @pytest.mark.parametrize(
     ("response", "goal"),
-    [
-        ("latency_p99_ms", "min"),
-        ("time_s", "min"),
-        ("wall_s", "min"),
-        ("achieved_rate", "max"),
-        ("requests", "max"),
-        ("MB_per_s", "max"),
-    ],
-)
+    [("latency_p99_ms", "min"), ("time_s", "min"), ("wall_s", "min"), ("achieved_rate", "max"),
+     ("requests", "max"), ("MB_per_s", "max")],
+)  # fmt: skip
 def test_a_number_below_zero_is_a_failed_measurement(response, goal):
     table = LATENCY.rename(columns={"latency_p99_ms": response})
     told = found(table, response, goal, knob="mb")

@@ -40,15 +40,13 @@ def test_a_sound_rehearsal_is_silent(judged):
 
 @pytest.mark.parametrize(
     ("planted", "key", "severity", "said"),
-    [
-        ({"status": "failed", "error": "3"}, "failures_by_level", "doubts", "n 8 failed: 3"),
-        ({"status": "timeout", "error": "x"}, "timeouts_by_level", "doubts", "n 8 was stopped"),
-        ({"error_lines": 1}, "error_printed", "stops", "at n 8 and not elsewhere"),
-        ({"stdout_bytes": 0}, "error_printed", "stops", "printed nothing, at n 8"),
-        ({"left_running": 2}, "left_running", "stops", "up to 2 of its processes"),
-        ({"wall_s": 0.002}, "too_short", "doubts", "2.00 ms"),
-    ],
-)
+    [({"status": "failed", "error": "3"}, "failures_by_level", "doubts", "n 8 failed: 3"),
+     ({"status": "timeout", "error": "x"}, "timeouts_by_level", "doubts", "n 8 was stopped"),
+     ({"error_lines": 1}, "error_printed", "stops", "at n 8 and not elsewhere"),
+     ({"stdout_bytes": 0}, "error_printed", "stops", "printed nothing, at n 8"),
+     ({"left_running": 2}, "left_running", "stops", "up to 2 of its processes"),
+     ({"wall_s": 0.002}, "too_short", "doubts", "2.00 ms")],
+)  # fmt: skip
 def test_what_one_trial_shows_is_told(judged, planted, key, severity, said):
     one = judged(**planted)[key]
     assert one.severity == severity and said in one.sentence, one.sentence

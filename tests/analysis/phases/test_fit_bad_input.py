@@ -29,19 +29,15 @@ def changed(row, column, value, kind=float):
 
 @pytest.mark.parametrize(
     ("frame", "said"),
-    [
-        (sweep(1), "has 1 level"),
-        (sweep(2), "has 2 level"),
-        (sweep(wall_s=3.0), "never changes"),
-        (pd.concat([sweep(), sweep()[["wall_s"]]], axis=1), "2 columns named 'wall_s'"),
-        (sweep(unit=["s"] * 23 + ["ms"]), "different units"),
-        (sweep(threads=np.tile(["small", "medium", "large", "huge"], 6)), "'small'"),
-        (sweep(status="failed"), "No trial is left"),
-        (changed(2, "wall_s", 0.0, object), "must be positive"),
-        (changed(slice(15), "wall_s", -1.0), "must be positive"),
-        (changed(2, "wall_s", "fast", object), "'fast' in data row 3\\."),
-    ],
-)
+    [(sweep(1), "has 1 level"), (sweep(2), "has 2 level"), (sweep(wall_s=3.0), "never changes"),
+     (pd.concat([sweep(), sweep()[["wall_s"]]], axis=1), "2 columns named 'wall_s'"),
+     (sweep(unit=["s"] * 23 + ["ms"]), "different units"),
+     (sweep(threads=np.tile(["small", "medium", "large", "huge"], 6)), "'small'"),
+     (sweep(status="failed"), "No trial is left"),
+     (changed(2, "wall_s", 0.0, object), "must be positive"),
+     (changed(slice(15), "wall_s", -1.0), "must be positive"),
+     (changed(2, "wall_s", "fast", object), "'fast' in data row 3\\.")],
+)  # fmt: skip
 def test_what_cannot_be_analysed_is_refused_with_the_reason(frame, said):
     with pytest.raises(PhaseError, match=said):
         fit(frame)
@@ -60,12 +56,10 @@ def test_what_is_doubtful_is_fitted_and_said(frame, said):
 
 @pytest.mark.parametrize(
     ("asked", "said"),
-    [
-        (lambda: fit(sweep(), goal="minimum"), "'min' or 'max'"),
-        (lambda: knob_scale(sweep()["threads"] - 5, "ratio"), "no negative levels such as -4"),
-    ],
+    [(lambda: fit(sweep(), goal="minimum"), "'min' or 'max'"),
+     (lambda: knob_scale(sweep()["threads"] - 5, "ratio"), "no negative levels such as -4")],
     ids=["goal", "negative levels on a ratio scale"],
-)
+)  # fmt: skip
 def test_what_cannot_be_asked_for_is_refused(asked, said):
     with pytest.raises(PhaseError, match=said):
         asked()

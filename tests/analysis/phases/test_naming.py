@@ -32,17 +32,12 @@ def test_a_phase_of_which_two_labels_are_probable_is_named_by_both_with_their_pr
 
 @pytest.mark.parametrize(
     ("plateau", "reversal", "sentence"),
-    [
-        (
-            0.3,
-            0.68,
-            "From 12 to 16 it is reversal (68 %) or plateau (30 %): worse and worse or nothing "
-            "more to gain.",
-        ),
-        (0.75, 0.15, "The phase 12-16 is plateau with a probability of 75 % only."),
-        (0.85, 0.15, None),
-    ],
-)
+    [(0.3, 0.68,
+      "From 12 to 16 it is reversal (68 %) or plateau (30 %): worse and worse or nothing "
+      "more to gain."),
+     (0.75, 0.15, "The phase 12-16 is plateau with a probability of 75 % only."),
+     (0.85, 0.15, None)],
+)  # fmt: skip
 def test_the_less_probable_label_never_stands_alone(model, plateau, reversal, sentence):
     said = [str(doubt) for doubt in doubts(with_end(model, plateau, reversal))]
     of_end = [doubt for doubt in said if "12-16 is" in doubt or "12 to 16" in doubt]

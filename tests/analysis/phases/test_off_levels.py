@@ -84,14 +84,10 @@ def test_one_level_does_not_hide_another():
 
 @pytest.mark.parametrize(
     "off",
-    [
-        {24: 100.0, 32: 100.0},
-        {6: 1.5, 8: 1.5},
-        {2: 0.7, 6: 0.7, 16: 0.7, 32: 0.7},
-        {2: 1.5, 4: 1.5, 8: 1.5, 16: 1.5, 32: 1.5},
-    ],
+    [{24: 100.0, 32: 100.0}, {6: 1.5, 8: 1.5}, {2: 0.7, 6: 0.7, 16: 0.7, 32: 0.7},
+     {2: 1.5, 4: 1.5, 8: 1.5, 16: 1.5, 32: 1.5}],
     ids=["cliff", "two neighbours", "better teeth", "worse teeth"],
-)
+)  # fmt: skip
 def test_what_neighbours_or_repetition_confirm_is_no_level_off(off):
     assert not named(fit_phases(sweep(SOUND | off, 3), "threads", "wall_s"))
 

@@ -7,15 +7,11 @@ CASES = {case.name: case for case in published_curves.cases()}
 
 @pytest.mark.parametrize(
     ("case", "setting", "tied", "result"),
-    [
-        ("rsync_zstd_threads", 8, [4, 8], "right"),
-        ("rsync_zstd_threads", 4, [4, 8, 16], "wrong: tied set"),
-        ("rsync_zstd_threads", 16, [16], "wrong: setting"),
-        ("rsync_zstd_threads", None, [], "none"),
-        ("llama_5700g_7b", 8, [6, 8], "honestly tied"),
-        ("llama_5700g_7b", 8, [8], "grey"),
-    ],
-)
+    [("rsync_zstd_threads", 8, [4, 8], "right"),
+     ("rsync_zstd_threads", 4, [4, 8, 16], "wrong: tied set"),
+     ("rsync_zstd_threads", 16, [16], "wrong: setting"), ("rsync_zstd_threads", None, [], "none"),
+     ("llama_5700g_7b", 8, [6, 8], "honestly tied"), ("llama_5700g_7b", 8, [8], "grey")],
+)  # fmt: skip
 def test_a_setting_is_scored_with_what_is_tied(case, setting, tied, result):
     assert scored(CASES[case], Answer(setting, tied)).result == result
 
