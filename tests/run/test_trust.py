@@ -37,15 +37,13 @@ def test_what_a_trial_itself_stalled_on_is_what_it_measures():
 
 @pytest.mark.parametrize(
     ("seen", "reason"),
-    [
-        ({"foreign_cpu": 0.4}, "other processes used 0.40 cores (threshold 0.15)"),
-        ({"steal": 0.2}, "the hypervisor withheld 0.200 cores (threshold 0.05)"),
-        ({"memory_pressure": 0.3}, "tasks stalled on memory 30.0% of the time (threshold 10%)"),
-        ({"io_pressure": 0.25}, "tasks stalled on I/O 25.0% of the time (threshold 10%)"),
-        ({"clock_drift": 0.05}, "the clocks disagree by 5.0% (threshold 1.0%)"),
-        ({"nr_throttled": 3}, "throttled in 3 periods although it had no limit"),
-    ],
-)
+    [({"foreign_cpu": 0.4}, "other processes used 0.40 cores (threshold 0.15)"),
+     ({"steal": 0.2}, "the hypervisor withheld 0.200 cores (threshold 0.05)"),
+     ({"memory_pressure": 0.3}, "tasks stalled on memory 30.0% of the time (threshold 10%)"),
+     ({"io_pressure": 0.25}, "tasks stalled on I/O 25.0% of the time (threshold 10%)"),
+     ({"clock_drift": 0.05}, "the clocks disagree by 5.0% (threshold 1.0%)"),
+     ({"nr_throttled": 3}, "throttled in 3 periods although it had no limit")],
+)  # fmt: skip
 def test_each_disturbance_is_a_reason_with_its_figure(seen, reason):
     assert doubted(**seen) == (reason,)
 

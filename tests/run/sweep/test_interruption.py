@@ -22,11 +22,9 @@ def study(write_study):
 
 @pytest.mark.parametrize(
     "number",
-    [
-        signal.SIGTERM,
-        *(pytest.param(n, marks=pytest.mark.night) for n in (signal.SIGINT, signal.SIGHUP)),
-    ],
-)
+    [signal.SIGTERM,
+     *(pytest.param(n, marks=pytest.mark.night) for n in (signal.SIGINT, signal.SIGHUP))],
+)  # fmt: skip
 def test_an_interrupt_ends_the_sweep_in_order(number, study, start, traces, home, sweep):
     started = start("sweep", study)
     started.wait_for(lambda: started.trials() >= 3, "its third trial")

@@ -53,11 +53,9 @@ def emulated(write_study, emulate, monkeypatch):
 @pytest.mark.alone("it measures the cost of a trial early and late")
 @pytest.mark.parametrize(
     "design",
-    [
-        pytest.param({}, id="grid"),
-        pytest.param({"budget_s": 10_000}, id="budget", marks=pytest.mark.night),
-    ],
-)
+    [pytest.param({}, id="grid"),
+     pytest.param({"budget_s": 10_000}, id="budget", marks=pytest.mark.night)],
+)  # fmt: skip
 def test_the_last_trials_cost_no_more_than_the_first(emulated, design):
     looks = emulated(**design)
     costs = [after - before for before, after in zip(looks.cpu_s, looks.cpu_s[1:], strict=False)]

@@ -160,12 +160,10 @@ def test_each_combination_of_the_other_factors_is_a_curve_of_its_own(write_study
 
 @pytest.mark.parametrize(
     ("design", "words"),
-    [
-        ({"kind": "factorial", "until": {"loss": 0.1}}, "until is given for kind: adaptive"),
-        ({"budget_s": "soon"}, "written like 30s, 5m or 1.5h"),
-        ({"until": {"decide": "nothing"}}, "decide"),
-    ],
-)
+    [({"kind": "factorial", "until": {"loss": 0.1}}, "until is given for kind: adaptive"),
+     ({"budget_s": "soon"}, "written like 30s, 5m or 1.5h"),
+     ({"until": {"decide": "nothing"}}, "decide")],
+)  # fmt: skip
 def test_what_cannot_be_meant_is_refused_in_a_sentence(study, design, words):
     with pytest.raises(StudyError, match=words):
         open_run(str(study(design=design)))

@@ -96,13 +96,9 @@ def test_the_study_is_kept_with_its_environments(study):
 
 @pytest.mark.parametrize(
     ("fault", "status", "words"),
-    [
-        ("crash", "failed", CRASHED),
-        ("die", "failed", "the service ended with exit code 9"),
-        ("error", "failed", "wrong status: 503"),
-        ("hang", "timeout", "time-out"),
-    ],
-)
+    [("crash", "failed", CRASHED), ("die", "failed", "the service ended with exit code 9"),
+     ("error", "failed", "wrong status: 503"), ("hang", "timeout", "time-out")],
+)  # fmt: skip
 def test_a_failing_service_is_a_failed_trial_that_says_why(
     study, sweep, home, traces, fault, status, words
 ):
@@ -202,18 +198,16 @@ def asking():
 
 @pytest.mark.parametrize(
     ("keys", "words"),
-    [
-        ({"service": {"argv": ["x"]}}, "names no {port}"),
-        ({"service": {"argv": ["x", "{prot}", "{port}"]}}, "{prot}"),
-        ({"service": None}, "does not say how the service is reached"),
-        ({"factors": {"environment": ["limited", "unlimted"]}}, "'unlimted' of environment"),
-        ({"factors": {"service_url": [1]}}, "has the name of something else"),
-        ({"factors": {"colour": [1]}}, "changes nothing"),
-        ({"workload": {"kind": "http", "url": "{service}/"}}, "{service}"),
-        ({"response": {"name": "first_byte_s"}}, "no trial measures"),
-        ({"environments": {"bad": {"target": {"memory_limit": "much"}}}}, "a size such as 64MiB"),
-    ],
-)
+    [({"service": {"argv": ["x"]}}, "names no {port}"),
+     ({"service": {"argv": ["x", "{prot}", "{port}"]}}, "{prot}"),
+     ({"service": None}, "does not say how the service is reached"),
+     ({"factors": {"environment": ["limited", "unlimted"]}}, "'unlimted' of environment"),
+     ({"factors": {"service_url": [1]}}, "has the name of something else"),
+     ({"factors": {"colour": [1]}}, "changes nothing"),
+     ({"workload": {"kind": "http", "url": "{service}/"}}, "{service}"),
+     ({"response": {"name": "first_byte_s"}}, "no trial measures"),
+     ({"environments": {"bad": {"target": {"memory_limit": "much"}}}}, "a size such as 64MiB")],
+)  # fmt: skip
 def test_a_service_that_cannot_be_asked_is_refused_before_anything_starts(
     study, deadzone, home, keys, words
 ):

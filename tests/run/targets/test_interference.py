@@ -38,13 +38,10 @@ def test_steal_and_pressure_are_shares_of_the_time():
 
 @pytest.mark.parametrize(
     "change",
-    [
-        {"wall_clock_s": 2000.0 + 2.0 + 0.1},
-        {"wall_clock_s": 2000.0 + 2.0 - 0.1},
-        {"boot_clock_s": 1000.0 + 2.0 + 0.1},
-    ],
+    [{"wall_clock_s": 2000.0 + 2.0 + 0.1}, {"wall_clock_s": 2000.0 + 2.0 - 0.1},
+     {"boot_clock_s": 1000.0 + 2.0 + 0.1}],
     ids=["the wall clock was put forward", "or back", "the machine was suspended"],
-)
+)  # fmt: skip
 def test_clocks_that_disagree_show(change):
     assert between(BEFORE, after(**change), own_cpu_s=0).clock_drift == pytest.approx(0.05)
 

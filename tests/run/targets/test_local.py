@@ -125,12 +125,9 @@ def test_the_next_treatment_gets_its_own_limit(quota):
 
 @pytest.mark.parametrize(
     ("mechanism", "limit", "words"),
-    [
-        ("emulated", 0.001, "too small"),
-        ("unlimited", 1, "cannot be set"),
-        ("auto", 0.001, "too small"),
-    ],
-)
+    [("emulated", 0.001, "too small"), ("unlimited", 1, "cannot be set"),
+     ("auto", 0.001, "too small")],
+)  # fmt: skip
 def test_a_limit_that_cannot_be_had_is_refused_with_the_reason(mechanism, limit, words):
     with pytest.raises(TargetError, match=words) as refusal:
         LocalTarget(LocalTargetSpec(mechanism=mechanism), (limit,)).__enter__()
@@ -197,13 +194,10 @@ def test_exit_codes_and_signals(execute):
 
 @pytest.mark.parametrize(
     ("argv", "cwd", "words"),
-    [
-        (("no-such-program-anywhere",), None, "No such file"),
-        (("/etc/passwd",), None, "Permission denied"),
-        (("true",), "gone", "No such file"),
-        (("true", "null\0byte"), None, "Invalid argument"),
-    ],
-)
+    [(("no-such-program-anywhere",), None, "No such file"),
+     (("/etc/passwd",), None, "Permission denied"), (("true",), "gone", "No such file"),
+     (("true", "null\0byte"), None, "Invalid argument")],
+)  # fmt: skip
 def test_a_program_that_does_not_start_is_a_failed_trial_and_the_next_one_is_measured(
     argv, cwd, words, tmp_path
 ):

@@ -114,13 +114,9 @@ def test_an_event_loop_is_told_from_a_thread_that_sleeps(program):
 
 @pytest.mark.parametrize(
     ("waits", "for_what"),
-    [
-        ("time.sleep(30)", "timer"),
-        ("select.select([], [], [], 30)", "timer"),
-        ("select.poll().poll(30_000)", "timer"),
-        ("select.select([0], [], [], 30)", "network"),
-        ("threading.Event().wait(30)", "asleep"),
-    ],
-)
+    [("time.sleep(30)", "timer"), ("select.select([], [], [], 30)", "timer"),
+     ("select.poll().poll(30_000)", "timer"), ("select.select([0], [], [], 30)", "network"),
+     ("threading.Event().wait(30)", "asleep")],
+)  # fmt: skip
 def test_a_thread_that_sleeps_for_a_time_is_told_from_one_that_waits_for_others(waits, for_what):
     assert met_in(f"import select, threading, time\n{waits}") == for_what

@@ -89,24 +89,16 @@ def test_the_working_folder_is_the_studys_or_one_named_from_there(measure, home)
 
 @pytest.mark.parametrize(
     ("printed", "extraction", "value"),
-    [
-        ("speed 3.5 MB/s", {"regex": r"speed ([\d.]+)"}, 3.5),
-        ("1\n2\n3\n", {"regex": r"^\d$"}, 3),
-        ("12e3", {"regex": r".+"}, 12000),
-        ('{"a": {"b": [1, 2.5]}}', {"json_path": "a.b[1]"}, 2.5),
-        ('{"a": "7"}', {"json_path": "a"}, 7),
-        ('[{"t": 1}, {"t": 4}]', {"json_path": "max([].t)"}, 4),
-        ("nothing here", {"regex": r"\d+"}, None),
-        ("nan inf", {"regex": r"nan"}, None),
-        ("nan inf", {"regex": r"inf"}, None),
-        ("word", {"regex": r"word"}, None),
-        ("a", {"regex": r"a(\d)?"}, None),
-        *((text, {"json_path": "a"}, None) for text in ("not json", '{"a": true}', '{"a": null}')),
-        ('{"a": [1]}', {"json_path": "a"}, None),
-        ('{"a": "x"}', {"json_path": "max(a)"}, None),
-        ('{"a": 1' + "0" * 400 + "}", {"json_path": "a"}, None),
-    ],
-)
+    [("speed 3.5 MB/s", {"regex": r"speed ([\d.]+)"}, 3.5), ("1\n2\n3\n", {"regex": r"^\d$"}, 3),
+     ("12e3", {"regex": r".+"}, 12000), ('{"a": {"b": [1, 2.5]}}', {"json_path": "a.b[1]"}, 2.5),
+     ('{"a": "7"}', {"json_path": "a"}, 7), ('[{"t": 1}, {"t": 4}]', {"json_path": "max([].t)"}, 4),
+     ("nothing here", {"regex": r"\d+"}, None), ("nan inf", {"regex": r"nan"}, None),
+     ("nan inf", {"regex": r"inf"}, None), ("word", {"regex": r"word"}, None),
+     ("a", {"regex": r"a(\d)?"}, None),
+     *((text, {"json_path": "a"}, None) for text in ("not json", '{"a": true}', '{"a": null}')),
+     ('{"a": [1]}', {"json_path": "a"}, None), ('{"a": "x"}', {"json_path": "max(a)"}, None),
+     ('{"a": 1' + "0" * 400 + "}", {"json_path": "a"}, None)],
+)  # fmt: skip
 def test_a_response_is_read_from_what_the_program_prints(printed, extraction, value):
     assert find_number(ResponseExtraction(**extraction), printed) == value
 
@@ -187,14 +179,12 @@ def test_the_program_is_recorded_with_its_version_but_a_script_is_not_asked(
 
 @pytest.mark.parametrize(
     ("printed", "pattern", "told"),
-    [
-        ("1,902.3 req/s", r"([\d.]+) req/s", "'902.3' is part of '1,902.3'"),
-        ("took 0,52 s", r"took (\d+)", "'0' is part of '0,52'"),
-        ("took 12.5 ms", r"(\d+) ms", "'5' is part of '12.5'"),
-        ("ops: 1.81234e+06", r"ops: ([\d.]+)", r"'1.81234' is part of '1.81234e\+06'"),
-        ("rate: 12,345", r"rate: ([\d,]+)", "'12,345' is none: print it without marks"),
-    ],
-)
+    [("1,902.3 req/s", r"([\d.]+) req/s", "'902.3' is part of '1,902.3'"),
+     ("took 0,52 s", r"took (\d+)", "'0' is part of '0,52'"),
+     ("took 12.5 ms", r"(\d+) ms", "'5' is part of '12.5'"),
+     ("ops: 1.81234e+06", r"ops: ([\d.]+)", r"'1.81234' is part of '1.81234e\+06'"),
+     ("rate: 12,345", r"rate: ([\d,]+)", "'12,345' is none: print it without marks")],
+)  # fmt: skip
 def test_a_part_of_a_longer_number_is_no_response(measure, printed, pattern, told):
     program = f"echo '{printed}' # {{threads}}"
     with pytest.raises(StudyError, match=told):
