@@ -52,13 +52,10 @@ def written(analysed, files):
 
 @pytest.mark.parametrize(
     ("scheme", "language"),
-    [
-        ("light", "en"),
-        pytest.param("light", "ko", marks=pytest.mark.night),
-        pytest.param("dark", "en", marks=pytest.mark.night),
-        pytest.param("dark", "ko", marks=pytest.mark.night),
-    ],
-)
+    [("light", "en"), pytest.param("light", "ko", marks=pytest.mark.night),
+     pytest.param("dark", "en", marks=pytest.mark.night),
+     pytest.param("dark", "ko", marks=pytest.mark.night)],
+)  # fmt: skip
 def test_axe_finds_nothing(browser, written, language, scheme):
     axe = pytest.importorskip("axe_core_python.sync_playwright").Axe()
     view = {"width": 1400, "height": 900}

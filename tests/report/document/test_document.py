@@ -135,12 +135,10 @@ def test_parameters_are_those_that_papermill_was_given():
 
 @pytest.mark.parametrize(
     "blocks",
-    [
-        (figure("A.", id="same"), table("B.", id="same")),
-        (table("A.", id="t", row_ids=["2"]), figure("B.", id="t-2")),
-        (table("A.", id="t"), Table(["a"], [["1"], ["2"]], "B.", id="u", row_ids=["x", "x"])),
-    ],
-)
+    [(figure("A.", id="same"), table("B.", id="same")),
+     (table("A.", id="t", row_ids=["2"]), figure("B.", id="t-2")),
+     (table("A.", id="t"), Table(["a"], [["1"], ["2"]], "B.", id="u", row_ids=["x", "x"]))],
+)  # fmt: skip
 def test_two_things_with_one_id_are_told_to_the_author(blocks):
     with pytest.raises(ReportError, match="id"):
         document_of(v4.new_notebook(cells=[shown(*blocks)]))

@@ -19,16 +19,14 @@ HOSTILE = '</td></table><script>alert(1)</script><img src=x onerror="alert(2)">&
 
 @pytest.mark.parametrize(
     "block",
-    [
-        Title(HOSTILE, HOSTILE, (HOSTILE,), ((HOSTILE, HOSTILE),)),
-        Prose((HOSTILE, Claim(HOSTILE, (Evidence("t", HOSTILE),))), heading=HOSTILE),
-        CommandBlock((HOSTILE,), heading=HOSTILE),
-        Table([HOSTILE, "b"], [[HOSTILE, HOSTILE]], HOSTILE, [HOSTILE], "t", [HOSTILE]),
-        Figure("<svg viewBox='0 0 1 1'></svg>", HOSTILE, HOSTILE),
-        Regression(HOSTILE, (Table([HOSTILE], [[HOSTILE]], HOSTILE),)),
-    ],
+    [Title(HOSTILE, HOSTILE, (HOSTILE,), ((HOSTILE, HOSTILE),)),
+     Prose((HOSTILE, Claim(HOSTILE, (Evidence("t", HOSTILE),))), heading=HOSTILE),
+     CommandBlock((HOSTILE,), heading=HOSTILE),
+     Table([HOSTILE, "b"], [[HOSTILE, HOSTILE]], HOSTILE, [HOSTILE], "t", [HOSTILE]),
+     Figure("<svg viewBox='0 0 1 1'></svg>", HOSTILE, HOSTILE),
+     Regression(HOSTILE, (Table([HOSTILE], [[HOSTILE]], HOSTILE),))],
     ids=lambda block: block.kind,
-)
+)  # fmt: skip
 def test_what_a_program_printed_never_becomes_markup(block):
     tags = Tags(block.html(Names([block])))
     assert not {tag for tag, _ in tags.seen} & {"script", "img"}

@@ -147,17 +147,10 @@ def test_a_figure_takes_its_caption_and_tells_its_words():
 
 @pytest.mark.parametrize(
     "text",
-    [
-        "<Axes: >",
-        "[<matplotlib.lines.Line2D at 0x7f>]",
-        "<seaborn.axisgrid.FacetGrid at 0x7f>",
-        "Text(0.5, 1.0, 'a')",
-        "array([<Axes: >], dtype=object)",
-        "<BarContainer object of 3 artists>",
-        "[Text(0.5, 0, 'x')]",
-        "(array([1.]), array([0.]), <BarContainer object of 1 artists>)",
-    ],
-)
+    ["<Axes: >", "[<matplotlib.lines.Line2D at 0x7f>]", "<seaborn.axisgrid.FacetGrid at 0x7f>",
+     "Text(0.5, 1.0, 'a')", "array([<Axes: >], dtype=object)", "<BarContainer object of 3 artists>",
+     "[Text(0.5, 0, 'x')]", "(array([1.]), array([0.]), <BarContainer object of 1 artists>)"],
+)  # fmt: skip
 def test_what_drawing_leaves_behind_is_not_printed(text):
     assert not parts(code("", v4.new_output("execute_result", data={"text/plain": text})))
 

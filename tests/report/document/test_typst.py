@@ -63,12 +63,9 @@ def test_tables_commands_and_regressions_carry_all_their_texts():
 
 @pytest.mark.parametrize(
     ("expression", "value"),
-    [
-        ('str(dz-label("treatments-0.25"))', "treatments-0.25"),
-        ('str(dz-label("a b/c"))', "a-b-c"),
-        ('dz-date("2026-03-05T10:11:12Z").display()', "2026-03-05"),
-        ('repr(dz-date("long ago"))', "none"),
-    ],
-)
+    [('str(dz-label("treatments-0.25"))', "treatments-0.25"), ('str(dz-label("a b/c"))', "a-b-c"),
+     ('dz-date("2026-03-05T10:11:12Z").display()', "2026-03-05"),
+     ('repr(dz-date("long ago"))', "none")],
+)  # fmt: skip
 def test_labels_are_made_of_what_typst_allows_and_dates_are_days(expression, value):
     assert of_template(expression) == value

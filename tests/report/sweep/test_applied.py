@@ -23,17 +23,15 @@ CONTAINER = "service: {port: 80}\ntarget: {kind: container, image: web, port: 80
 
 @pytest.mark.parametrize(
     ("study", "levels", "lines"),
-    [
-        (XZ + THREADS, {"threads": 2}, ["xz -T2 -k '{inputs}/a file'"]),
-        (IN_ENV + THREADS, {"threads": 2}, ["OMP_NUM_THREADS=2 ./solve"]),
-        (SOLVE + LIMITS, {"cpu_limit": 0.5}, ["systemd-run --scope -p CPUQuota=50% ./solve"]),
-        (SOLVE + LIMITS, {"cpu_limit": "none"}, []),
-        (FFMPEG + THREADS, {"threads": 2}, ["ffmpeg -threads 2 -i INPUT"]),
-        (WEB + STARTED, {"pool": 8}, ["serve '{port}' --pool 8"]),
-        (WEB + HOOKED, {"pool": 8}, ["set pool 8"]),
-        (WEB + CONTAINER + LIMITS, {"cpu_limit": 0.5}, ["docker update --cpus=0.5 CONTAINER"]),
-    ],
-)
+    [(XZ + THREADS, {"threads": 2}, ["xz -T2 -k '{inputs}/a file'"]),
+     (IN_ENV + THREADS, {"threads": 2}, ["OMP_NUM_THREADS=2 ./solve"]),
+     (SOLVE + LIMITS, {"cpu_limit": 0.5}, ["systemd-run --scope -p CPUQuota=50% ./solve"]),
+     (SOLVE + LIMITS, {"cpu_limit": "none"}, []),
+     (FFMPEG + THREADS, {"threads": 2}, ["ffmpeg -threads 2 -i INPUT"]),
+     (WEB + STARTED, {"pool": 8}, ["serve '{port}' --pool 8"]),
+     (WEB + HOOKED, {"pool": 8}, ["set pool 8"]),
+     (WEB + CONTAINER + LIMITS, {"cpu_limit": 0.5}, ["docker update --cpus=0.5 CONTAINER"])],
+)  # fmt: skip
 def test_each_kind_of_knob_has_the_command_that_sets_it(study, levels, lines):
     parsed = parse_study(f"study: probe\n{study}{REST}", "probe.yaml")
     assert list(commands(parsed, levels)) == lines
