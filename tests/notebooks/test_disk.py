@@ -25,15 +25,10 @@ response: {{name: throughput_bytes_s, unit: bytes/s, goal: max}}
 """
 
 FACTS = {
-    "recorded_at": "2026-03-05T10:20:30+00:00",
-    "host": "measuring-host",
-    "disk_device": "vda",
-    "disk_kind": "virtual",
-    "disk_direct": True,
-    "file_system": "ext4",
-    "mount_options": "rw,relatime",
-    "disk_free_bytes": 10**11,
-}
+    "recorded_at": "2026-03-05T10:20:30+00:00", "host": "measuring-host", "disk_device": "vda",
+    "disk_kind": "virtual", "disk_direct": True, "file_system": "ext4",
+    "mount_options": "rw,relatime", "disk_free_bytes": 10**11,
+}  # fmt: skip
 
 
 def saturating(size, per_call_s=1e-4, bandwidth=400e6):
