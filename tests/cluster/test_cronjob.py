@@ -22,17 +22,12 @@ LONGEST_S = 420.0
 
 STUDY = {
     "study": "encoder-cpu-limit",
-    "workload": {
-        "kind": "command",
-        "argv": [
-            *("ffmpeg", "-nostdin", "-loglevel", "error", "-f", "lavfi"),
-            *("-i", "testsrc2=duration=10:size=320x240", "-f", "null", "-"),
-        ],
-    },
+    "workload": {"kind": "command",
+                 "argv": [*("ffmpeg", "-nostdin", "-loglevel", "error", "-f", "lavfi"),
+                          *("-i", "testsrc2=duration=10:size=320x240", "-f", "null", "-")]},
     "factors": {"cpu_limit": [0.2, 0.4, 0.8]},
-    "design": {"replicates": 2, "warmup": 0, "seed": 7, "timeout_s": 60},
-    "trust": NO_DOUBTS,
-}
+    "design": {"replicates": 2, "warmup": 0, "seed": 7, "timeout_s": 60}, "trust": NO_DOUBTS,
+}  # fmt: skip
 
 
 def volume(folder: Path, namespace: str) -> dict[str, Any]:

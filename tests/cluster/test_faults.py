@@ -38,11 +38,9 @@ def test_a_limit_that_no_container_can_have_changes_nothing(refused):
 @pytest.mark.parametrize("change", ["resize", "patch"])
 @pytest.mark.parametrize(
     ("kind", "spec", "said"),
-    [
-        ("LimitRange", {"limits": [{"type": "Container", "max": {"cpu": "1"}}]}, MOST_IS_ONE),
-        ("ResourceQuota", {"hard": {"limits.cpu": "1200m"}}, "exceeded quota: small"),
-    ],
-)
+    [("LimitRange", {"limits": [{"type": "Container", "max": {"cpu": "1"}}]}, MOST_IS_ONE),
+     ("ResourceQuota", {"hard": {"limits.cpu": "1200m"}}, "exceeded quota: small")],
+)  # fmt: skip
 def test_a_range_or_a_quota_that_forbids_the_value_is_told(
     change, kind, spec, said, cluster, namespace, refused
 ):

@@ -53,17 +53,15 @@ def sweep_of(namespace, deployment, write_study, start):
 
 @pytest.mark.parametrize(
     ("change", "body", "said", "who", "limit"),
-    [
-        ("resize", limited("700m"), "limits.cpu was changed from 1 to 700m", COLLEAGUE, "700m"),
-        ("patch", limited("700m"), "limits.cpu was changed from", COLLEAGUE, "700m"),
-        ("patch", limited("1"), "limits.cpu was changed from", COLLEAGUE, None),
-        ("resize", limited(None), "limits.cpu was removed, it was 1 between", NOBODY, None),
-        ("patch", FAST, "env.MODE.value was set", COLLEAGUE, "1"),
-        ("auto", {"spec": {"replicas": 2}}, "replicas was changed from 1 to 2", COLLEAGUE, None),
-        ("auto", FORBIDDEN, "deadzone.dev/sweep was changed from allowed to no", COLLEAGUE, "1"),
-    ],
+    [("resize", limited("700m"), "limits.cpu was changed from 1 to 700m", COLLEAGUE, "700m"),
+     ("patch", limited("700m"), "limits.cpu was changed from", COLLEAGUE, "700m"),
+     ("patch", limited("1"), "limits.cpu was changed from", COLLEAGUE, None),
+     ("resize", limited(None), "limits.cpu was removed, it was 1 between", NOBODY, None),
+     ("patch", FAST, "env.MODE.value was set", COLLEAGUE, "1"),
+     ("auto", {"spec": {"replicas": 2}}, "replicas was changed from 1 to 2", COLLEAGUE, None),
+     ("auto", FORBIDDEN, "deadzone.dev/sweep was changed from allowed to no", COLLEAGUE, "1")],
     ids=["limit", "level", "set back", "removed", "environment", "replicas", "permission"],
-)
+)  # fmt: skip
 def test_what_others_change_stays_and_stops_the_sweep(
     change, body, said, who, limit, cluster, namespace, sweep_of, left
 ):
@@ -110,12 +108,9 @@ def own_manifest(found, **limits):
 
 @pytest.mark.parametrize(
     ("how", "kind"),
-    [
-        ("kubectl apply", "deployment"),
-        ("server-side apply", "statefulset"),
-        ("Argo CD", "deployment"),
-    ],
-)
+    [("kubectl apply", "deployment"), ("server-side apply", "statefulset"),
+     ("Argo CD", "deployment")],
+)  # fmt: skip
 def test_fields_are_their_owners_again(
     how, kind, cluster, namespace, deployment, write_study, start, deadzone
 ):

@@ -69,15 +69,9 @@ def test_the_role_is_enough_for_a_whole_sweep(namespace, account, study, deadzon
 
 @pytest.mark.parametrize(
     ("way", "resource", "verb"),
-    [
-        ("resize", "pods", "list"),
-        ("resize", "pods/exec", "get"),
-        ("resize", "pods/resize", "patch"),
-        ("resize", "deployments", "patch"),
-        ("resize", "leases", "create"),
-        ("job", "jobs", "create"),
-    ],
-)
+    [("resize", "pods", "list"), ("resize", "pods/exec", "get"), ("resize", "pods/resize", "patch"),
+     ("resize", "deployments", "patch"), ("resize", "leases", "create"), ("job", "jobs", "create")],
+)  # fmt: skip
 def test_a_verb_that_is_missing_is_named(way, resource, verb, namespace, account, study, deadzone):
     account(without=(resource, verb))
     said = deadzone("sweep", study(way), code=4)

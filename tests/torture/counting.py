@@ -32,15 +32,11 @@ HEADS = {
 """Of a text: lines of a run's head, which must be there run after run for a count to be sure."""
 
 TRACES = {
-    "wrk": " @ |Running|threads and",
-    "pgbench": "pgbench|transaction type|scaling factor",
+    "wrk": " @ |Running|threads and", "pgbench": "pgbench|transaction type|scaling factor",
     "sysbench": "sysbench |Running the|CPU speed|General",
-    "redis-benchmark": "======|requests completed",
-    "go-bench": "Benchmark|ns/op",
-    "ycsb": r"\[OVERALL\]",
-    "criterion": r"time: |\[",
-    "gnu-time": "Command being|User time",
-}
+    "redis-benchmark": "======|requests completed", "go-bench": "Benchmark|ns/op",
+    "ycsb": r"\[OVERALL\]", "criterion": r"time: |\[", "gnu-time": "Command being|User time",
+}  # fmt: skip
 """Of a text: what else tells that a run is there, as many times for each."""
 
 
@@ -142,18 +138,14 @@ DOCUMENTS: dict[str, Callable[[Any], int]] = {
     "hyperfine": lambda document: sum(len(result["times"]) for result in document["results"]),
     "oha": lambda document: len([document["summary"]]),
     "vegeta": lambda document: len([document["latencies"]]),
-    "k6": lambda document: len([document["metrics"]]),
-    "locust": len,
-    "llama-bench": len,
+    "k6": lambda document: len([document["metrics"]]), "locust": len, "llama-bench": len,
     "iperf3": lambda document: len([document["end"]]),
     "gatling": lambda document: len([document["numberOfRequests"]]),
-    "vllm-bench": lambda document: len([document["request_throughput"]]),
-    "jmh": len,
+    "vllm-bench": lambda document: len([document["request_throughput"]]), "jmh": len,
     "pyperf": lambda document: len(document["benchmarks"]),
     "pytest-benchmark": lambda document: len(document["benchmarks"]),
-    "google-benchmark": _repetitions,
-    "fio": _moved,
-}
+    "google-benchmark": _repetitions, "fio": _moved,
+}  # fmt: skip
 """Rows of one document."""
 
 SAID = re.compile(r"([\d,]+) incomplete and left out")

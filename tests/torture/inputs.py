@@ -307,14 +307,10 @@ def repository() -> Repository:
     server = ["{python}", "-I", "-S", program, "{port}", "{scratch}"]
     asked = {"kind": "load", "url": "{service_url}/{threads}", "rate": 50, "duration_s": 0.3}
     load = {
-        **grid,
-        "study": "load",
-        "service": {"argv": server, "stop_timeout_s": 0.2},
-        "workload": asked,
-        "response": {"name": "latency_p50_ms"},
-        "factors": {"threads": [1, 2]},
+        **grid, "study": "load", "service": {"argv": server, "stop_timeout_s": 0.2},
+        "workload": asked, "response": {"name": "latency_p50_ms"}, "factors": {"threads": [1, 2]},
         "design": {**grid["design"], "replicates": 2, "warmup": 0},
-    }
+    }  # fmt: skip
     runs = {}
     for study in (grid, adaptive, load):
         file = folder / "notebooks" / "studies" / f"{study['study']}.yaml"
@@ -420,15 +416,10 @@ def _dumpable(value: Any) -> Any:
 
 
 KINDS: dict[str, Callable[[Draw, Path], None]] = {
-    "study": a_study,
-    "parameter": a_parameter,
-    "table": a_table,
-    "result": a_result,
-    "profile": a_profile,
-    "run": a_run,
-    "run to resume": a_run_to_resume,
+    "study": a_study, "parameter": a_parameter, "table": a_table, "result": a_result,
+    "profile": a_profile, "run": a_run, "run to resume": a_run_to_resume,
     "notebook parameter": a_notebook_parameter,
-}
+}  # fmt: skip
 """What is bad, and who reads it."""
 
 NEEDS_RUNS = {"run", "run to resume", "notebook parameter"}

@@ -46,14 +46,11 @@ def test_what_is_damaged_anyhow_is_answered_or_refused(kind, tmp_path_factory, m
 
 @pytest.mark.parametrize(
     "arguments",
-    [
-        ("sweep", "{file}.yaml", "--dry-run"),
-        ("sweep", "xz-threads", "--dry-run", "-f", "{file}.yaml"),
-        ("fit", "{file}.csv", "--knob", "a", "--response", "b"),
-        ("import", "vegeta", "{file}.json"),
-        ("profile", "{file}", "{file}"),
-    ],
-)
+    [("sweep", "{file}.yaml", "--dry-run"),
+     ("sweep", "xz-threads", "--dry-run", "-f", "{file}.yaml"),
+     ("fit", "{file}.csv", "--knob", "a", "--response", "b"), ("import", "vegeta", "{file}.json"),
+     ("profile", "{file}", "{file}")],
+)  # fmt: skip
 def test_a_device_is_read_by_no_command_for_it_may_have_no_end(arguments, tmp_path):
     for ending in ("", ".yaml", ".csv", ".json"):
         (tmp_path / f"zero{ending}").symlink_to("/dev/zero")
@@ -94,12 +91,10 @@ def test_a_report_of_a_table_asked_for_a_column_that_is_not_there_says_so():
 
 @pytest.mark.parametrize(
     ("levels", "responses", "words"),
-    [
-        ([56, 22, 14, 13, 69, -1e308], [4, 8, 16, 32, 4, 8], "13 and 14 cannot be told apart"),
-        ([4, 5, 6, 7, 8], [16.9, 12.1, -7.1, -24, -9.6], "compared by its amount"),
-    ],
+    [([56, 22, 14, 13, 69, -1e308], [4, 8, 16, 32, 4, 8], "13 and 14 cannot be told apart"),
+     ([4, 5, 6, 7, 8], [16.9, 12.1, -7.1, -24, -9.6], "compared by its amount")],
     ids=["one level far away makes others one", "a response below zero at the largest level"],
-)
+)  # fmt: skip
 def test_what_is_odd_about_a_table_is_said_with_its_fit(levels, responses, words, tmp_path):
     rows = "".join(f"{one},{other}\n" for one, other in zip(levels, responses, strict=True))
     (tmp_path / "t.csv").write_text(f"knob,change\n{rows}")
