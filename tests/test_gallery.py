@@ -17,24 +17,12 @@ from deadzone.study.loading import load_study
 ROOT = Path(__file__).parent.parent
 GALLERY = sorted((ROOT / "notebooks" / "studies" / "gallery").glob("*.yaml"))
 PROGRAMS = {
-    "nginx": ("nginx",),
-    "redis": ("redis-server", "redis-benchmark", "redis-cli"),
-    "postgres": ("pgbench",),
-    "zstd": ("zstd",),
-    "xz": ("xz",),
-    "jvm": ("java",),
-    "sort": ("sort",),
-    "sqlite": ("sqlite3",),
-    "python": ("python3",),
-    "node": ("node",),
-    "pigz": ("pigz", "numactl"),
-    "nginx-daemon": ("nginx", "wrk"),
-    "jvm-small-heap": ("java", "javac"),
-    "go": ("gofmt",),
-    "duckdb": ("python3",),
-    "make": ("make", "gcc", "apt-get"),
-    "x264": (),
-}
+    "nginx": ("nginx",), "redis": ("redis-server", "redis-benchmark", "redis-cli"),
+    "postgres": ("pgbench",), "zstd": ("zstd",), "xz": ("xz",), "jvm": ("java",), "sort": ("sort",),
+    "sqlite": ("sqlite3",), "python": ("python3",), "node": ("node",), "pigz": ("pigz", "numactl"),
+    "nginx-daemon": ("nginx", "wrk"), "jvm-small-heap": ("java", "javac"), "go": ("gofmt",),
+    "duckdb": ("python3",), "make": ("make", "gcc", "apt-get"), "x264": (),
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("path", GALLERY, ids=lambda path: path.stem)

@@ -113,22 +113,15 @@ def test_the_notebooks_hold_the_analysis():
 
 @pytest.mark.parametrize(
     ("source", "works"),
-    [
-        ("trials['wall_s'].median()", True),
-        ("rows[rows[knob] > 4]", True),
-        ("trials.groupby(knob).agg(['count'])", True),
-        ("sns.stripplot(trials, x=knob, y=response)", True),
-        ("ax.axhline(0, color='black')", True),
-        ("stats.shapiro(residuals)", True),
-        ("model = dz.fit_phases(trials, knob, response, goal=goal)\nmodel", False),
-        ("trials = dz.read_table(table)\ntrials.head(3)", False),
-        ("model.phases.round(3)", False),
-        ("display(*report.section('phases'))", False),
-        ("figure = model.plot()", False),
-        ("import seaborn as sns\nimport deadzone as dz", False),
-        ("axes[0], name[1:]", False),
-    ],
-)
+    [("trials['wall_s'].median()", True), ("rows[rows[knob] > 4]", True),
+     ("trials.groupby(knob).agg(['count'])", True),
+     ("sns.stripplot(trials, x=knob, y=response)", True), ("ax.axhline(0, color='black')", True),
+     ("stats.shapiro(residuals)", True),
+     ("model = dz.fit_phases(trials, knob, response, goal=goal)\nmodel", False),
+     ("trials = dz.read_table(table)\ntrials.head(3)", False), ("model.phases.round(3)", False),
+     ("display(*report.section('phases'))", False), ("figure = model.plot()", False),
+     ("import seaborn as sns\nimport deadzone as dz", False), ("axes[0], name[1:]", False)],
+)  # fmt: skip
 def test_a_cell_works_on_data_if_it_names_a_column_or_a_value(source, works):
     assert CELLS["works_on_data"](source) is works
 

@@ -143,14 +143,12 @@ def test_a_table_that_is_not_there_is_told_with_the_nearest(table, fit_of):
 
 @pytest.mark.parametrize(
     ("levels", "code", "words"),
-    [
-        (("4", "4", "4"), 0, "There is no other setting to compare"),
-        (("many", "many", "many"), 0, "There is no other setting to compare"),
-        (("1", "2", "1e999"), 2, "'cores' is infinite in data row 3"),
-        (("1", "2", "9" * 400), 2, "'cores' is infinite in data row 3"),
-    ],
+    [(("4", "4", "4"), 0, "There is no other setting to compare"),
+     (("many", "many", "many"), 0, "There is no other setting to compare"),
+     (("1", "2", "1e999"), 2, "'cores' is infinite in data row 3"),
+     (("1", "2", "9" * 400), 2, "'cores' is infinite in data row 3")],
     ids=["one number", "one word", "infinite", "too large"],
-)
+)  # fmt: skip
 def test_a_knob_that_was_not_turned_or_is_too_large_is_said_in_a_sentence(
     levels, code, words, fit_of
 ):

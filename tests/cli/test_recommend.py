@@ -70,13 +70,11 @@ def test_the_patch_is_one_that_kubectl_can_apply(measured, deadzone, tmp_path):
 
 @pytest.mark.parametrize(
     ("arguments", "words"),
-    [
-        (("--manifest",), "--workload deployment/NAME --container NAME"),
-        ((*ARGUMENTS, "--env", "THREADS=pause"), "--env is gone: write the variable"),
-        ((*ARGUMENTS, "--request", "p50"), "--request is gone: it is the 90th percentile"),
-        (("--next",), "What to do now"),
-    ],
-)
+    [(("--manifest",), "--workload deployment/NAME --container NAME"),
+     ((*ARGUMENTS, "--env", "THREADS=pause"), "--env is gone: write the variable"),
+     ((*ARGUMENTS, "--request", "p50"), "--request is gone: it is the 90th percentile"),
+     (("--next",), "What to do now")],
+)  # fmt: skip
 def test_what_is_wrong_is_told_in_a_sentence(measured, deadzone, arguments, words):
     said = deadzone("recommend", measured, *arguments, code=2).err
     assert words in said and "Traceback" not in said

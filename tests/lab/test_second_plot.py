@@ -38,13 +38,9 @@ PLOTS = {
 
 @pytest.mark.parametrize(
     "plots",
-    [
-        pytest.param(plots, id=name, marks=marks)
-        for (name, plots), marks in zip(
-            PLOTS.items(), ((), pytest.mark.night, pytest.mark.night), strict=True
-        )
-    ],
-)
+    [pytest.param(plots, id=name, marks=marks) for (name, plots),
+     marks in zip(PLOTS.items(), ((), pytest.mark.night, pytest.mark.night), strict=True)],
+)  # fmt: skip
 def test_each_plot_is_drawn_in_a_fresh_kernel(plots, tmp_path):
     cells = [nbformat.v4.new_code_cell(source) for source in (FRAME, *plots)]
     notebook = nbformat.v4.new_notebook(cells=cells)

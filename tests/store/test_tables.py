@@ -113,11 +113,9 @@ def test_blanks_part_a_text_where_most_columns_are_numbers(tmp_path, text, colum
 
 @pytest.mark.parametrize(
     "text",
-    [
-        "n,rate,wall\n,req/s,ms\n1,10,90\n2,19,48\n",
-        "n  rate   wall\n-  [req/s] [ms]\n1  10  90\n2  19  48\n",
-    ],
-)
+    ["n,rate,wall\n,req/s,ms\n1,10,90\n2,19,48\n",
+     "n  rate   wall\n-  [req/s] [ms]\n1  10  90\n2  19  48\n"],
+)  # fmt: skip
 def test_a_line_of_units_below_the_head_line_is_read_as_units(tmp_path, text):
     (tmp_path / "t.txt").write_text(text)
     table = read_table(tmp_path / "t.txt")

@@ -87,11 +87,9 @@ def test_percentiles_of_too_few_requests_are_said():
 
 @pytest.mark.parametrize(
     ("tool", "text", "said"),
-    [
-        ("sysbench", NO_EVENT, "no request or event"),
-        ("jmeter", "speed 2.5 fast\n", r"^what the program printed: is no CSV of JMeter"),
-    ],
-)
+    [("sysbench", NO_EVENT, "no request or event"),
+     ("jmeter", "speed 2.5 fast\n", r"^what the program printed: is no CSV of JMeter")],
+)  # fmt: skip
 def test_a_trial_whose_program_did_nothing_or_printed_no_result_fails(tool, text, said):
     with pytest.raises(FormatError, match=said):
         printed_by(tool, text)
