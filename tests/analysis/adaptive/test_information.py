@@ -1,6 +1,3 @@
-"""What a trial tells: nothing where all answers agree, everything where they lie far apart, never
-more than there is."""
-
 import numpy as np
 import pytest
 from hypothesis import given

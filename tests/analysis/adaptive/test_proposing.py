@@ -1,6 +1,3 @@
-"""`propose`: the next trials of a sweep go where they tell most for their time, and end when enough
-is known."""
-
 from functools import cache
 from itertools import cycle
 

@@ -1,5 +1,3 @@
-"""What a sweep is handed: whole treatments, in the slice where they tell most."""
-
 import pandas as pd
 
 from deadzone.analysis.adaptive.slices import proposer_of

@@ -1,6 +1,3 @@
-"""Each form of claim, true and false by a margin and at its edge, on trials with a planted
-truth."""
-
 from dataclasses import replace
 
 import pandas as pd

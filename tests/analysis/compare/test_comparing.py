@@ -1,5 +1,3 @@
-"""Comparing two tables: verdicts a reader would reach, and what must never change them."""
-
 import json
 import math
 

@@ -1,5 +1,3 @@
-"""The bootstrap of a ratio of medians: known values, known distributions, coverage."""
-
 import math
 
 import numpy as np

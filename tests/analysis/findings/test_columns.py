@@ -1,5 +1,3 @@
-"""Columns beside the knob that are settings: one that goes with it, one that splits its levels."""
-
 import numpy as np
 import pandas as pd
 import pytest

@@ -1,6 +1,3 @@
-"""A program that says what it did: less at some levels, or as much as a set time allows; and units
-that change."""
-
 import numpy as np
 import pytest
 

@@ -1,5 +1,3 @@
-"""Failures that stand beside the response bar the levels at which they are many."""
-
 import json
 
 import numpy as np

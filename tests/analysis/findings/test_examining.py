@@ -1,6 +1,3 @@
-"""Findings of made tables: what is planted is found with its figures, and sound runs are left in
-peace."""
-
 import numpy as np
 import pandas as pd
 import pytest

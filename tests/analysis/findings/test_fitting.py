@@ -1,5 +1,3 @@
-"""`fit_phases` compares what stands apart from the curve too, as the command does."""
-
 import json
 
 import pandas as pd

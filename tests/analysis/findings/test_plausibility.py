@@ -1,5 +1,3 @@
-"""Figures that cannot be, or contradict each other, are said; a setting is not chosen by them."""
-
 import numpy as np
 import pandas as pd
 import pytest

@@ -1,6 +1,3 @@
-"""What one trial at each end of the range shows: told from two rows of a table, with nothing left
-to chance."""
-
 import pytest
 
 from analysis.findings.made import sound_trials

@@ -1,5 +1,3 @@
-"""How much work there is, or how much load, is no setting; a knob of a program is one."""
-
 import numpy as np
 import pandas as pd
 import pytest

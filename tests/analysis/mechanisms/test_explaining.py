@@ -1,5 +1,3 @@
-"""Why a phase is what it is, of tables made by hand."""
-
 import numpy as np
 import pandas as pd
 import pytest

@@ -1,5 +1,3 @@
-"""Programs that stop scaling by one mechanism, really run: it is named, and none that is wrong."""
-
 import pytest
 from benchmarks.planted_mechanisms import PLANTED, built, cannot_show, trials
 from disturbance import MOST_UNTRUSTED, clock_wandered, mostly_untrusted, undisturbed

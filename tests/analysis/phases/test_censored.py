@@ -1,5 +1,3 @@
-"""A time-out is a bound on the response: it enters the fit as such, never as missing."""
-
 import re
 
 import numpy as np

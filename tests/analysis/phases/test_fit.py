@@ -1,5 +1,3 @@
-"""A fit finds what was put into a curve, says how sure it is, and returns slices together."""
-
 from functools import cache
 
 import numpy as np

@@ -1,5 +1,3 @@
-"""Tables that cannot be analysed get a sentence that says so; doubtful ones a warning."""
-
 import numpy as np
 import pandas as pd
 import pytest

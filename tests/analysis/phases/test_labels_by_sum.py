@@ -1,5 +1,3 @@
-"""A label says what a phase adds up to; published sweeps of one trial a level, and drawn ones."""
-
 import numpy as np
 import pandas as pd
 import pytest

@@ -1,6 +1,3 @@
-"""An empty cell is no level and no limit: it is left out and said. Only the words mean no limit,
-and no number is infinite."""
-
 import numpy as np
 import pandas as pd
 import pytest

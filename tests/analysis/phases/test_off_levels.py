@@ -1,5 +1,3 @@
-"""A level that is off as a whole is named with its factor; it keeps what was measured there."""
-
 import re
 
 import numpy as np

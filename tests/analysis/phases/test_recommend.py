@@ -1,6 +1,3 @@
-"""The recommendation: what noise cannot tell apart, what is cheapest, and what the reader is
-told."""
-
 import json
 
 import numpy as np

@@ -1,5 +1,3 @@
-"""Smooth laws are right on their own data and said with their parameter; thresholds are no laws."""
-
 import re
 from functools import cache
 

@@ -1,5 +1,3 @@
-"""The summary: the numbers of a regression table, in text and in HTML, from the same frames."""
-
 import re
 
 import numpy as np
