@@ -1,5 +1,3 @@
-"""`deadzone compare --checkout`: two commits of a repository, built and measured in turns."""
-
 import json
 import signal
 import subprocess

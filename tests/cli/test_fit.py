@@ -1,5 +1,3 @@
-"""`deadzone fit`: the phases of any table."""
-
 import json
 
 import pandas as pd

@@ -1,5 +1,3 @@
-"""Tables as they stand in READMEs, issues and manuals: each for a kind of writing."""
-
 import pytest
 
 ECHO = """\

@@ -1,5 +1,3 @@
-"""From the results that people keep to what a fit says of them, reduced to the fewest lines."""
-
 import json
 
 import pytest

@@ -1,5 +1,3 @@
-"""What `report`, `compare` and `claims` print for a pull request."""
-
 import re
 
 import numpy as np

@@ -1,5 +1,3 @@
-"""Parameters on the command line: the file first, then -p, then -r and -w."""
-
 import os
 import pty
 import subprocess

@@ -1,5 +1,3 @@
-"""`deadzone runs`: what is kept, and what may go."""
-
 import json
 
 import pytest

@@ -1,6 +1,3 @@
-"""What needs no kernel interface works where /proc and control groups are missing, and what does
-need them says so."""
-
 import os
 import subprocess
 import sys
