@@ -1,6 +1,3 @@
-"""Autoscalers of a workload that is swept: refused, with how each is held, or held meanwhile and
-given back."""
-
 import json
 import re
 import shlex

@@ -1,6 +1,3 @@
-"""The manifests in deploy/ on a real cluster: the CronJob, run once by hand, sweeps a pod and
-leaves a report."""
-
 import json
 import subprocess
 from pathlib import Path

@@ -1,6 +1,3 @@
-"""Sweeping the limit of a container that runs already, on a real cluster: what is measured, and how
-limits change."""
-
 import subprocess
 import time
 

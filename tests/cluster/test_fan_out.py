@@ -1,5 +1,3 @@
-"""Trials of one study on two nodes at once, at most one on each, and which node ran which."""
-
 from datetime import datetime, timedelta
 from itertools import combinations
 

@@ -1,6 +1,3 @@
-"""What goes wrong in clusters goes wrong here, on purpose: each ends with a clear message, the
-journal and the limits as they should be."""
-
 import os
 import signal
 import time

@@ -1,6 +1,3 @@
-"""Trials in fresh pods, on a real cluster: limits, parallel trials, what becomes of pods that do
-not come up."""
-
 import json
 import os
 import signal

@@ -1,6 +1,3 @@
-"""A cluster that others use too: what they change while a sweep runs stays, and what the sweep
-changed is given back to pods."""
-
 import json
 import os
 import signal

@@ -1,5 +1,3 @@
-"""A whole sweep under the account of deploy/rbac.yaml, and what is said where it lacks a verb."""
-
 import os
 import signal
 

@@ -1,6 +1,3 @@
-"""Requests and memory of a pod as factors, each read in the node's control group by the program
-that is measured."""
-
 import json
 
 import pytest

@@ -1,6 +1,3 @@
-"""Nobody's limits stay changed, and nobody's are changed who did not allow it: each promise on a
-real cluster."""
-
 import json
 import os
 import signal

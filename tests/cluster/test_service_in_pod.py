@@ -1,6 +1,3 @@
-"""A service in a pod, asked with and without a CPU limit: what its control group counts decides why
-it is slow."""
-
 import pytest
 from sweeping import ALLOWED, target
 

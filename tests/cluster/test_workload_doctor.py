@@ -1,6 +1,3 @@
-"""`deadzone doctor --kubernetes`: what a sweep of a workload would meet, each line with what to
-do."""
-
 import json
 
 import pytest
