@@ -1,5 +1,3 @@
-"""Every notebook works at first open on a fresh clone, where there is no run yet."""
-
 from pathlib import Path
 
 import nbformat

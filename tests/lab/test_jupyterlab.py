@@ -1,5 +1,3 @@
-"""Scenes in one real JupyterLab in a real Chromium: what a researcher sees."""
-
 import json
 import os
 import re

@@ -1,6 +1,3 @@
-"""In a fresh kernel every plot is drawn: the first, the second, and the user's own after each
-verb."""
-
 import nbformat
 import pytest
 from nbclient import NotebookClient

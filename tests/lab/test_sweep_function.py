@@ -1,6 +1,3 @@
-"""A Python function is swept from the kernel of a notebook, which goes on afterwards and can be
-interrupted meanwhile."""
-
 import pytest
 from jupyter_client.manager import start_new_kernel
 from waiting import wait_for
