@@ -1,6 +1,3 @@
-"""Every parameter of a notebook that is wrong is refused with one sentence, by the verbs, under
-plain papermill too."""
-
 from pathlib import Path
 
 import pytest

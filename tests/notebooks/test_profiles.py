@@ -1,6 +1,3 @@
-"""The notebook of profiles: what changed, by which cause, what each option does alone, what another
-load takes, and what must not get worse, on recorded profiles of a Go server."""
-
 import numpy as np
 import pandas as pd
 import pytest
