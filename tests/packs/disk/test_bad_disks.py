@@ -1,6 +1,3 @@
-"""Disks that are full, read-only, in memory, or know no O_DIRECT: a sentence that says so, and
-nothing left behind."""
-
 import contextlib
 import ctypes
 import errno

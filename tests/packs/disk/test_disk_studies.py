@@ -1,6 +1,3 @@
-"""Disk studies from the command to the files that are gone: limits that show, bounds that are said,
-kills survived."""
-
 import contextlib
 import os
 import signal

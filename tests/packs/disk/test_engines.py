@@ -1,5 +1,3 @@
-"""fio and the built-in engine do what a trial asks, and tell the same of it."""
-
 import contextlib
 import itertools
 import shutil

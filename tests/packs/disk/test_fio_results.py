@@ -1,5 +1,3 @@
-"""fio's JSON as trials, and a fit to them."""
-
 import pytest
 from store.imports.samples import changed, imported, sample, written
 

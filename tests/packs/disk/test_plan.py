@@ -1,5 +1,3 @@
-"""What a disk study may write is counted and refused before it is run."""
-
 import pytest
 
 from deadzone.errors import StudyError
