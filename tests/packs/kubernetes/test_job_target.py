@@ -1,5 +1,3 @@
-"""What is asked of a cluster for a trial in a pod of its own."""
-
 from deadzone.study.design import Limits
 from deadzone_kubernetes.job_target import manifest
 from deadzone_kubernetes.specs import KubernetesTargetSpec

@@ -1,6 +1,3 @@
-"""What a workload is besides what its sweep changes: the same after a restart, another one after
-any change of its owner."""
-
 import copy
 
 import pytest

@@ -1,5 +1,3 @@
-"""What a limit means for resources, tried on specifications as clusters store them."""
-
 import pytest
 
 from deadzone.errors import TargetError

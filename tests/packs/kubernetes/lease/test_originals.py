@@ -1,5 +1,3 @@
-"""What is kept in an annotation, and what is read back from it."""
-
 import json
 from dataclasses import replace
 

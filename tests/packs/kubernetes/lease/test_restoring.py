@@ -1,5 +1,3 @@
-"""What `deadzone restore` says where an account may not look."""
-
 from deadzone_kubernetes.api.cluster import MissingVerbError
 from deadzone_kubernetes.lease.restoring import restore_cluster
 

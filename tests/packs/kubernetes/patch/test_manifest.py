@@ -1,5 +1,3 @@
-"""The patch that applies a recommendation to a workload in a cluster."""
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,6 +1,3 @@
-"""Whether a rollout takes a pod away before it makes another: then a quota has room for it, and a
-budget may not."""
-
 import pytest
 
 from deadzone_kubernetes.survey.trying import _ends_pods_first

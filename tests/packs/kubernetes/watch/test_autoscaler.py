@@ -1,5 +1,3 @@
-"""Which autoscalers change a workload."""
-
 from dataclasses import replace
 
 import pytest

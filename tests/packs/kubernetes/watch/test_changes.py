@@ -1,5 +1,3 @@
-"""Who changed what at a workload, from its specification and its managedFields."""
-
 from datetime import UTC, datetime
 
 import pytest
