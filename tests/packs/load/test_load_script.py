@@ -1,5 +1,3 @@
-"""Loads by scripts of k6 and Locust, where they are installed."""
-
 import shutil
 import sys
 from pathlib import Path

@@ -1,6 +1,3 @@
-"""Rates found, not guessed: the search of the highest rate that meets the objectives, on servers
-whose capacity is known."""
-
 import math
 
 import pandas as pd

@@ -1,6 +1,3 @@
-"""Load tests as studies: a service with pools of threads, servers that die, addresses that may not
-be loaded."""
-
 import os
 import signal
 import sys

@@ -1,5 +1,3 @@
-"""Warm-up is found in each trial, cut out of the steady state, and advised on."""
-
 import numpy as np
 import pandas as pd
 

@@ -1,5 +1,3 @@
-"""What an objective bounds, by the name of its column."""
-
 import pandas as pd
 import pytest
 

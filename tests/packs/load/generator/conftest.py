@@ -1,5 +1,3 @@
-"""Servers to load, and the generator."""
-
 import contextlib
 import gc
 import json

@@ -1,5 +1,3 @@
-"""Connections as the load: a spike that a server takes or not, and a ramp to its end."""
-
 import socket
 
 from servers import refusing_port

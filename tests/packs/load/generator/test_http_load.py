@@ -1,6 +1,3 @@
-"""HTTP at a constant rate: what a server that stalls, dies, hangs up or talks nonsense looks
-like."""
-
 from functools import partial
 
 import pytest

@@ -1,6 +1,3 @@
-"""Messages over WebSocket and STOMP to the bundled server: replies, broadcasts, and users that lose
-their connection."""
-
 import pytest
 
 HEARD = ("/topic/room.{room}", "/user/queue/reply")

@@ -1,5 +1,3 @@
-"""Moments, lateness, and what is recorded of them."""
-
 import time
 
 import numpy as np

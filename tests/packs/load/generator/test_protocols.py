@@ -1,5 +1,3 @@
-"""What the generator reads and writes: HTTP/1.1, WebSocket and STOMP, byte by byte."""
-
 import contextlib
 
 import pytest

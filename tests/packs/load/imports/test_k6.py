@@ -1,5 +1,3 @@
-"""k6's summaries, and the ways in which they mislead."""
-
 import gzip
 import json
 

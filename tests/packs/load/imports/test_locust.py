@@ -1,5 +1,3 @@
-"""Locust's statistics, rounded percentiles and all."""
-
 import pytest
 from store.imports.samples import changed, imported, sample, written
 
