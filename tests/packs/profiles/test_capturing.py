@@ -1,6 +1,3 @@
-"""Profiles taken while a program is under load, of real programs: Go's net/http/pprof, py-spy, and
-a page of our own."""
-
 import gzip
 import socket
 import subprocess

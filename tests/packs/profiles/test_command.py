@@ -1,5 +1,3 @@
-"""`deadzone profile`: two profiles and what changed."""
-
 import json
 from pathlib import Path
 

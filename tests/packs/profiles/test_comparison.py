@@ -1,5 +1,3 @@
-"""What changed, and whether it is more than chance."""
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,5 +1,3 @@
-"""The flame graph says what the numbers say."""
-
 import subprocess
 from xml.etree import ElementTree
 

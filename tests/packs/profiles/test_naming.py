@@ -1,5 +1,3 @@
-"""Packages of functions, in the names of many languages and profilers."""
-
 import pytest
 
 from deadzone_profiles.model import package_of

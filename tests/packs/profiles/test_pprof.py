@@ -1,5 +1,3 @@
-"""Reading protobuf: what is written is read back, whatever is damaged is said."""
-
 import gzip
 from dataclasses import replace
 from itertools import pairwise

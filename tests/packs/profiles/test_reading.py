@@ -1,5 +1,3 @@
-"""Files of every kind: read, or refused with the reason."""
-
 import gzip
 
 import pytest
