@@ -1,5 +1,3 @@
-"""A search over several knobs, from the first trial to its verdict."""
-
 from itertools import product
 
 import numpy as np

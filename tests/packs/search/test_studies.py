@@ -1,5 +1,3 @@
-"""A search that a study runs, from its file to the setting."""
-
 import json
 import os
 import signal
