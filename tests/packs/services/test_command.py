@@ -1,5 +1,3 @@
-"""`deadzone attribute` on a table: the page, JSON, and a sentence for a wrong question."""
-
 import json
 
 import pytest

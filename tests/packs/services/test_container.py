@@ -1,6 +1,3 @@
-"""Services in real containers of podman or docker, where one works here; what is said where none
-does."""
-
 import os
 import subprocess
 import tarfile

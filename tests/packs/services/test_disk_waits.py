@@ -1,6 +1,3 @@
-"""Waits for the disk, seen from outside: of a program that flushes all the time, and of one that
-sleeps."""
-
 import contextlib
 import subprocess
 import sys

@@ -1,5 +1,3 @@
-"""The http workload: real requests with libcurl, and every way in which one fails."""
-
 import contextlib
 import hashlib
 import json

@@ -1,6 +1,3 @@
-"""A service under test: started under its limit, ready before it is asked, watched, and gone
-afterwards."""
-
 import os
 import shutil
 import signal

@@ -1,6 +1,3 @@
-"""A knob inside a server: set by a hook, read back, given back; the user it runs as, how it is
-known to be ready, its data."""
-
 import os
 import signal
 import subprocess

@@ -1,6 +1,3 @@
-"""Attribution: the planted cause is named, the others excluded, and nothing follows from too
-little."""
-
 import json
 
 import numpy as np

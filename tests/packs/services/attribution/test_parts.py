@@ -1,6 +1,3 @@
-"""The parts of a response, throttled time as it passed and bounds on the network, and their
-mean."""
-
 import numpy as np
 import pandas as pd
 import pytest

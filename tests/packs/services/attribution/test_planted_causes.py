@@ -1,6 +1,3 @@
-"""The bundled service with a cause planted, once each: the cause is named and nothing else; the
-benchmark counts 20."""
-
 from functools import cache
 
 import pytest

@@ -1,6 +1,3 @@
-"""A server that nobody named is recognised: there in each trial, gone between them; other work
-stays a disturbance."""
-
 import contextlib
 import os
 import signal

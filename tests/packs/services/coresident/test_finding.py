@@ -1,6 +1,3 @@
-"""A server that is up is found by its process, port, pid file or group, and where it is not there
-the nearest is named."""
-
 import contextlib
 import os
 

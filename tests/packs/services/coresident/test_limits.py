@@ -1,5 +1,3 @@
-"""Limits of a server that stays up: put in force, recorded, and given back whatever happens."""
-
 import os
 import signal
 from pathlib import Path

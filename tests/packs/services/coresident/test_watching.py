@@ -1,6 +1,3 @@
-"""What belongs to a trial: its CPU is the trial's, stands under its name, and a server that goes
-away loses the trial."""
-
 import contextlib
 import subprocess
 import sys
