@@ -1,5 +1,3 @@
-"""Fixtures of the tests of reports."""
-
 import sys
 from pathlib import Path
 

@@ -1,6 +1,3 @@
-"""The page in a real browser: axe-core finds nothing to object to, light and dark, and nothing is
-loaded or cut off."""
-
 import pandas as pd
 import pytest
 

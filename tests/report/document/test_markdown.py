@@ -1,5 +1,3 @@
-"""Markdown cells in the PDF: what the page shows of them, with every text a string."""
-
 import re
 
 import pytest

@@ -1,6 +1,3 @@
-"""Plain output in a report: what pandas, matplotlib and Markdown show becomes tables, figures and
-sentences."""
-
 import nbformat.v4 as v4
 import pandas as pd
 import pytest

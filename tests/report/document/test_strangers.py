@@ -1,6 +1,3 @@
-"""A run that a stranger sends: whatever stands in it is text, in the page, in the PDF, in the
-notebook and in the figures."""
-
 import json
 
 import pytest

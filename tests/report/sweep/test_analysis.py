@@ -1,5 +1,3 @@
-"""The analysis tells the truth, above all about sweeps that went wrong."""
-
 import itertools
 import json
 from dataclasses import replace

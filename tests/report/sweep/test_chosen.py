@@ -1,6 +1,3 @@
-"""What an adaptive sweep chose when stands in its report, in the language of the report; nothing of
-other sweeps."""
-
 import json
 
 from deadzone.language.messages import speaking

@@ -1,5 +1,3 @@
-"""The runs of a study over time, by the verb and the command."""
-
 import json
 
 import numpy as np
