@@ -1,5 +1,3 @@
-"""Claims as a study writes them: one form each, on what the study has."""
-
 import pytest
 from pydantic import ValidationError
 

@@ -1,6 +1,3 @@
-"""What belongs to a trial: exactly one way to find it, a label for its columns, and limits that are
-factors."""
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

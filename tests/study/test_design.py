@@ -1,5 +1,3 @@
-"""From a study to its treatments and the order of its trials."""
-
 from collections import Counter
 
 import pytest

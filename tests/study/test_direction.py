@@ -1,5 +1,3 @@
-"""Which way a response is better, from its name, its unit or its cells."""
-
 import pytest
 
 from deadzone.analysis.phases.quantities import axis_label, exact_response, plain_name, response

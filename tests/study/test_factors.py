@@ -1,5 +1,3 @@
-"""The written forms of a factor."""
-
 import re
 
 import pytest

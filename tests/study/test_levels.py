@@ -1,5 +1,3 @@
-"""Levels: ranges counted in decimal, numbers written in full, and templates that they fill."""
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,5 +1,3 @@
-"""Reading studies: what is wrong is said with file, line, key and the allowed values."""
-
 from pathlib import Path
 
 import pytest

@@ -1,5 +1,3 @@
-"""Credentials in addresses and headers are masked, and nothing else is."""
-
 import pytest
 
 from deadzone.study.loading import dump_study, parse_study

@@ -1,5 +1,3 @@
-"""Objectives in a study file, and what is wrong with some."""
-
 import pytest
 
 from deadzone.errors import StudyError

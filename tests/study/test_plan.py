@@ -1,6 +1,3 @@
-"""A study becomes a plan once: trials, places, limits and what is asked, each where its part finds
-it."""
-
 from pathlib import Path
 
 import pytest

@@ -1,5 +1,3 @@
-"""Numbers, amounts, sizes and rates as people write them."""
-
 import pytest
 
 from deadzone.study.quantity import (

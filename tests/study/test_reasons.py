@@ -1,6 +1,3 @@
-"""Reasons of an adaptive sweep: kept as names and figures, said again in any language, and those of
-older runs too."""
-
 import json
 
 import pytest

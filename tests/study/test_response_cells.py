@@ -1,5 +1,3 @@
-"""Cells of a response as people write them."""
-
 import json
 
 import numpy as np

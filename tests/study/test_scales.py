@@ -1,5 +1,3 @@
-"""Scales: which levels lie on an axis, where, and which stand apart."""
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

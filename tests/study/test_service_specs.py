@@ -1,5 +1,3 @@
-"""A service and its environments in a study file."""
-
 import pytest
 
 from deadzone.errors import StudyError

@@ -1,5 +1,3 @@
-"""The study as a whole: what its parts mean together."""
-
 from deadzone.study.levels import NONE
 from deadzone.study.loading import parse_study
 

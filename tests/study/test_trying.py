@@ -1,5 +1,3 @@
-"""One line in hyperfine's words becomes a study file."""
-
 import itertools
 import math
 from functools import partial
