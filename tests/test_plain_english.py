@@ -1,5 +1,3 @@
-"""The English that a user reads: short sentences, and words that any engineer knows."""
-
 from __future__ import annotations
 
 import re

@@ -1,6 +1,3 @@
-"""The summary of `make test`: one for both halves, with what would bring each test that was
-skipped."""
-
 import shutil
 import subprocess
 import sys

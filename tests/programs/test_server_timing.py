@@ -1,6 +1,3 @@
-"""The service's own time in the header Server-Timing, as the middleware writes it and the client
-reads it."""
-
 import asyncio
 
 import pytest

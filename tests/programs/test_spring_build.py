@@ -1,5 +1,3 @@
-"""The Spring server of a study: built once, kept, and said plainly where it cannot be had."""
-
 import os
 import shutil
 import subprocess

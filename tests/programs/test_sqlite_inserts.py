@@ -1,5 +1,3 @@
-"""The batch without a network."""
-
 import shutil
 import sqlite3
 from pathlib import Path

@@ -1,6 +1,3 @@
-"""The bundled upload API: a real server, real uploads, real frames; and the relay that makes its
-network slow."""
-
 import json
 import os
 import socket

@@ -1,6 +1,3 @@
-"""Planted warm-ups are found, where they end is covered, and what is no warm-up is not called
-one."""
-
 import numpy as np
 import pytest
 

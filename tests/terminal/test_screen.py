@@ -1,6 +1,3 @@
-"""What a person sees of a command in a terminal: a line that moves, one picture, an answer that
-fits."""
-
 import os
 import re
 from pathlib import Path

@@ -1,5 +1,3 @@
-"""`dz.sweep` of a Python function: a fresh interpreter a trial, measured as any program is."""
-
 import os
 import sys
 

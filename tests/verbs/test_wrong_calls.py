@@ -1,5 +1,3 @@
-"""What a researcher types by mistake ends in a sentence, never in an error of pandas or numpy."""
-
 from decimal import Decimal
 
 import matplotlib.pyplot as plt

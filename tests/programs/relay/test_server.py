@@ -1,5 +1,3 @@
-"""The bundled relay: it answers the same with and without its costly parts, and profiles itself."""
-
 import json
 import subprocess
 import sys
