@@ -64,11 +64,7 @@ def pytest_in(folder, *arguments):
     (folder / "conftest.py").write_text(CONFTEST)
     options = ("-q", "-p", "no:cacheprovider", "-p", "xdist")
     argv = (sys.executable, "-m", "pytest", *options, *map(str, arguments))
-    env = {
-        "PYTHONPATH": str(HERE),
-        "PATH": "/usr/bin:/bin",
-        "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
-    }
+    env = {"PYTHONPATH": str(HERE), "PATH": "/usr/bin:/bin", "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
     return subprocess.run(argv, cwd=folder, capture_output=True, text=True, env=env).stdout
 
 

@@ -3,13 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from deadzone.errors import StudyError
-from deadzone.study.levels import (
-    MOST_LEVELS,
-    fill,
-    format_level,
-    placeholders,
-    range_levels,
-)
+from deadzone.study.levels import MOST_LEVELS, fill, format_level, placeholders, range_levels
 
 
 @given(

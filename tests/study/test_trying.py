@@ -86,8 +86,7 @@ def test_braces_of_the_program_stay_its_own():
 
 
 @pytest.mark.parametrize(
-    "typed",
-    ['{"size":%s,"query":{"match_all":{}}}', '{"a":{"b":%s}}', "{for(i=0;i<%s;i++){x+=i}}"],
+    "typed", ['{"size":%s,"query":{"match_all":{}}}', '{"a":{"b":%s}}', "{for(i=0;i<%s;i++){x+=i}}"]
 )
 def test_nested_braces_reach_the_program_as_they_were_typed(typed):
     (part,) = study("curl", typed % "{n}", lists=[("n", "1,2")]).workload.argv[1:]
