@@ -215,14 +215,11 @@ def _control_plane(state: State, programs: Path) -> list[Service]:
 def _node(state: State, programs: Path) -> list[Service]:
     configuration = state.configuration
     kubelet = (
-        str(programs / "kubelet"),
-        f"--config={configuration}/kubelet.json",
-        f"--kubeconfig={configuration}/kubelet.kubeconfig",
-        f"--root-dir={state.folder}/kubelet",
-        f"--cert-dir={state.folder}/kubelet-certificates",
-        f"--hostname-override={NODE}",
+        str(programs / "kubelet"), f"--config={configuration}/kubelet.json",
+        f"--kubeconfig={configuration}/kubelet.kubeconfig", f"--root-dir={state.folder}/kubelet",
+        f"--cert-dir={state.folder}/kubelet-certificates", f"--hostname-override={NODE}",
         f"--node-ip={NODE_ADDRESS}",
-    )
+    )  # fmt: skip
     containerd = ("containerd", f"--config={configuration}/containerd.toml")
     proxy = (str(programs / "kube-proxy"), f"--config={configuration}/proxy.json")
     return [
@@ -235,16 +232,12 @@ def _node(state: State, programs: Path) -> list[Service]:
 def _api_server(state: State, programs: Path) -> tuple[str, ...]:
     certificates = state.certificates
     return (
-        str(programs / "kube-apiserver"),
-        f"--etcd-servers={ETCD}",
-        f"--advertise-address={NODE_ADDRESS}",
-        f"--secure-port={API_PORT}",
-        f"--service-cluster-ip-range={SERVICE_NETWORK}.0/24",
-        "--authorization-mode=Node,RBAC",
+        str(programs / "kube-apiserver"), f"--etcd-servers={ETCD}",
+        f"--advertise-address={NODE_ADDRESS}", f"--secure-port={API_PORT}",
+        f"--service-cluster-ip-range={SERVICE_NETWORK}.0/24", "--authorization-mode=Node,RBAC",
         "--enable-admission-plugins=NodeRestriction,LimitRanger,ResourceQuota",
         f"--token-auth-file={state.configuration}/tokens.csv",
-        f"--client-ca-file={certificates}/ca.crt",
-        f"--tls-cert-file={certificates}/apiserver.crt",
+        f"--client-ca-file={certificates}/ca.crt", f"--tls-cert-file={certificates}/apiserver.crt",
         f"--tls-private-key-file={certificates}/apiserver.key",
         f"--kubelet-client-certificate={certificates}/apiserver-to-kubelet.crt",
         f"--kubelet-client-key={certificates}/apiserver-to-kubelet.key",
@@ -253,4 +246,4 @@ def _api_server(state: State, programs: Path) -> tuple[str, ...]:
         f"--service-account-key-file={certificates}/service-accounts.pub",
         f"--service-account-signing-key-file={certificates}/service-accounts.key",
         f"--cert-dir={state.folder}/apiserver",
-    )
+    )  # fmt: skip

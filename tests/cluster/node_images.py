@@ -110,15 +110,12 @@ def write_archive(image: Image, path: Path) -> None:
         digest = hashlib.file_digest(content, "sha256").hexdigest()
     environment = {"PATH": "/usr/local/bin:/usr/bin:/bin", **image.environment}
     config = {
-        "architecture": "amd64",
-        "os": "linux",
-        "config": {
-            "Cmd": image.command,
-            "Env": [f"{name}={value}" for name, value in environment.items()],
-        },
+        "architecture": "amd64", "os": "linux",
+        "config": {"Cmd": image.command,
+                   "Env": [f"{name}={value}" for name, value in environment.items()]},
         "rootfs": {"type": "layers", "diff_ids": [f"sha256:{digest}"]},
         "history": [{"created_by": "tests/cluster/node_images.py"}],
-    }
+    }  # fmt: skip
     manifest = [{"Config": "config.json", "RepoTags": [image.name], "Layers": ["layer.tar"]}]
     with tarfile.open(path, "w") as tar:
         for name, document in (("config.json", config), ("manifest.json", manifest)):

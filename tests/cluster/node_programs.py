@@ -71,11 +71,8 @@ def _run(*command: str) -> str:
 def _build_command(into: Path) -> tuple[str, ...]:
     major, minor, _ = VERSION.split(".")
     said = {
-        "gitVersion": f"v{VERSION}",
-        "gitMajor": major,
-        "gitMinor": minor,
-        "gitTreeState": "clean",
-    }
+        "gitVersion": f"v{VERSION}", "gitMajor": major, "gitMinor": minor, "gitTreeState": "clean",
+    }  # fmt: skip
     # Without these the programs would tell an unknown version, and clients would not know what they
     # talk to.
     flags = " ".join(

@@ -17,14 +17,11 @@ def definition(group, version, kind, plural):
     versions = [{"name": version, "served": True, "storage": True, "schema": schema}]
     names = {"kind": kind, "plural": plural, "singular": kind.lower()}
     return {
-        "apiVersion": "apiextensions.k8s.io/v1",
-        "kind": "CustomResourceDefinition",
-        "metadata": {
-            "name": f"{plural}.{group}",
-            "annotations": {"api-approved.kubernetes.io": "unapproved, of a test"},
-        },
+        "apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
+        "metadata": {"name": f"{plural}.{group}",
+                     "annotations": {"api-approved.kubernetes.io": "unapproved, of a test"}},
         "spec": {"group": group, "scope": "Namespaced", "names": names, "versions": versions},
-    }
+    }  # fmt: skip
 
 
 @pytest.fixture

@@ -18,11 +18,8 @@ def questions(namespace: str, pod: str, container: str, window: str) -> dict[tup
     window: what Grafana would put for $__rate_interval.
     """
     values = {
-        "$__rate_interval": window,
-        "$namespace": namespace,
-        "$pod": pod,
-        "$container": container,
-    }
+        "$__rate_interval": window, "$namespace": namespace, "$pod": pod, "$container": container,
+    }  # fmt: skip
     return {
         (panel["title"], target["refId"]): _filled(target["expr"], values)
         for panel in dashboard()["panels"]

@@ -73,13 +73,10 @@ def prometheus(
         )
     address = f"127.0.0.1:{free_port()}"
     argv = (
-        "prometheus",
-        f"--config.file={folder}/prometheus.yml",
-        f"--storage.tsdb.path={folder}/data",
-        "--storage.tsdb.retention.time=10y",
-        f"--web.listen-address={address}",
-        "--log.level=warn",
-    )
+        "prometheus", f"--config.file={folder}/prometheus.yml",
+        f"--storage.tsdb.path={folder}/data", "--storage.tsdb.retention.time=10y",
+        f"--web.listen-address={address}", "--log.level=warn",
+    )  # fmt: skip
     with (folder / "log").open("wb") as log:
         process = subprocess.Popen(argv, stdout=log, stderr=log)
     try:

@@ -41,13 +41,10 @@ PARAMETERS = {
 
 TRIALS = [
     ("before", 64, ("before-1", "before-2", "before-3")),
-    ("after", 64, ("after-1", "after-2", "after-3")),
-    ("without-nack", 64, ("without-nack",)),
-    ("without-mdns", 64, ("without-mdns",)),
-    ("after", 16, ("16-streams",)),
-    ("after", 32, ("32-streams",)),
-    ("after", 48, ("48-streams",)),
-]
+    ("after", 64, ("after-1", "after-2", "after-3")), ("without-nack", 64, ("without-nack",)),
+    ("without-mdns", 64, ("without-mdns",)), ("after", 16, ("16-streams",)),
+    ("after", 32, ("32-streams",)), ("after", 48, ("48-streams",)),
+]  # fmt: skip
 
 
 def profiled_run(runs: Path, study: str = STUDY, trials: list = TRIALS) -> RunFolder:

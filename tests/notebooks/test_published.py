@@ -78,12 +78,8 @@ HYPOTHESES = "attribution.hypotheses.set_index('hypothesis')['verdict'].to_dict(
 FIGURES = {
     "ffmpeg_threads": {
         "model.phases[['start', 'stop', 'label']].to_numpy().tolist()": [
-            [1, 4, "linear"],
-            [4, 6, "dead_zone"],
-            [6, 10, "linear"],
-            [10, 12, "breakthrough"],
-            [12, 16, "plateau"],
-        ],
+            [1, 4, "linear"], [4, 6, "dead_zone"], [6, 10, "linear"], [10, 12, "breakthrough"],
+            [12, 16, "plateau"]],
         "1 / jump['wall']": approx(13.70 / 3.46),
         "1 / jump['cpu']": approx((131.95 + 4.14) / (34.41 + 1.01)),
         "jump['wall'] - jump['cpu'] / jump['cores']": approx(0, abs=1e-6),
@@ -95,20 +91,14 @@ FIGURES = {
             [11, "all values", "linear 1-3, plateau 3-20", 4, "14 of 20"],
             [11, "no outliers", "linear 1-3, plateau 3-20", 4, "14 of 18"],
             [5, "all values", "plateau 5-30", 15, "4 of 6"],
-            [6, "all values", "plateau 4-12", 4, "4 of 4"],
-        ],
+            [6, "all values", "plateau 4-12", 4, "4 of 4"]],
         "gains.query('cpu_limit == 11').round(2).values.tolist()": [[11, 4, 3.62, -1.11]],
         "pairs.round(1).iloc[:, [0, 1, 4]].to_numpy().tolist()": [
-            *([4, 4, -1.6], [4, 5, 1.2], [4, 6, 2.9], [4, 7, 4.3], [4, 8, -2.0]),
-            *([8, 8, 1.9], [11, 11, -26.8]),
-        ],
+            [4, 4, -1.6], [4, 5, 1.2], [4, 6, 2.9], [4, 7, 4.3], [4, 8, -2.0], [8, 8, 1.9],
+            [11, 11, -26.8]],
         BUDGETS: [[1, 4, "all of it"], [5, 6, "4"], [7, 11, "all of it"], [12, 16, "12"]],
         "arithmetic['reading'].value_counts().to_dict()": {
-            "agrees": 63,
-            "a rounding away": 7,
-            "means something else": 3,
-            "wrong": 2,
-        },
+            "agrees": 63, "a rounding away": 7, "means something else": 3, "wrong": 2},
         "others['recomputed'].round(2).tolist()": [9.63, -25.88, -24.5, -18.12, 5.67],
     },
     "disk_io": {
@@ -130,17 +120,14 @@ FIGURES = {
         "len(quality)": 0,
         "readings.to_dict()": {"agrees": 122, "a rounding away": 7, "wrong": 5},
         "arithmetic.query(\"reading == 'wrong'\")['recomputed'].round(2).tolist()": [
-            *(-24.98, -18.01, 49.36, 42.99, 20.54)
-        ],
+            -24.98, -18.01, 49.36, 42.99, 20.54],
     },
     "pod_cpu_limit": {
         "left": approx(4.718 / 4.584 - 1),
         "0.99 < restored < 1": True,
         "{'cpu_limit', 'memory_limit_bytes'} <= set(lifted)": True,
-        HYPOTHESES: {
-            "client": "excluded",
-            **dict.fromkeys(("cpu_limit", "network", "disk", "memory"), "undecided"),
-        },
+        HYPOTHESES: {"client": "excluded", "cpu_limit": "undecided", "network": "undecided",
+                     "disk": "undecided", "memory": "undecided"},
         "guideline.iloc[:, 1].astype(object).fillna('-').tolist()": [148.835, "-", 4.718],
         "guideline.iloc[1, 2]": "not measured",
         "readings.to_dict()": {"agrees": 4, "a rounding away": 1},
@@ -151,32 +138,18 @@ FIGURES = {
         "turning['outbound'].to_dict()": {"2800": 16, "4200": 16},
         "[below['inbound'], above['inbound']]": [171, 373],
         "capacity['highest rate [requests/s]'].fillna(0).tolist()": [
-            *[0, 0, 171, 171, 171, 171],
-            *[700, 700, 2800, 1400],
-        ],
+            0, 0, 171, 171, 171, 171, 700, 700, 2800, 1400],
         "[end['label'], end['start']]": ["reversal", 200],
         f"guideline[{GUIDELINE}].astype(object).values.tolist()": [
-            ["171", 8, True],
-            ["373", 32, False],
-            ["513", 32, False],
-            ["290, 700, 1,400", 16, True],
-            ["2,800", 16, True],
-            ["4,200", 16, False],
-        ],
+            ["171", 8, True], ["373", 32, False], ["513", 32, False], ["290, 700, 1,400", 16, True],
+            ["2,800", 16, True], ["4,200", 16, False]],
         "by_rate[['fastest', 'not told apart', 'probability']].round(3).values.tolist()": [
-            [8, "8, 16, 32", 0.999],
-            [32, "32", 0.0],
-            [32, "32", 0.0],
-            [32, "16, 32", 0.997],
-            [16, "16, 32", 0.984],
-            [32, "32", 0.994],
-            [16, "16", 0.676],
-            [16, "16", 0.0],
-        ],
+            [8, "8, 16, 32", 0.999], [32, "32", 0.0], [32, "32", 0.0], [32, "16, 32", 0.997],
+            [16, "16, 32", 0.984], [32, "32", 0.994], [16, "16", 0.676], [16, "16", 0.0]],
         "[len(arithmetic), int(arithmetic['agrees'].sum())]": [14, 12],
         "other.to_numpy().tolist()": [[325, 373, False], [1600, 1400, False]],
     },
-}
+}  # fmt: skip
 """Expressions in the notebook, and what they give."""
 
 OTHERWISE = {

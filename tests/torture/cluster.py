@@ -104,14 +104,11 @@ class ClusterScene(Scene):
         self._make()
         few = self.way == "patch"
         return {
-            "workload": a_number(PROGRAM.format(shared=SHARED)),
-            "target": self._target(),
-            "factors": {
-                "threads": self.draw.sample(range(1, 99), 1 if few else 2),
-                "cpu_limit": self.draw.sample([0.2, 0.3, 0.4, 0.5, 0.6], 2),
-            },
+            "workload": a_number(PROGRAM.format(shared=SHARED)), "target": self._target(),
+            "factors": {"threads": self.draw.sample(range(1, 99), 1 if few else 2),
+                        "cpu_limit": self.draw.sample([0.2, 0.3, 0.4, 0.5, 0.6], 2)},
             "design": {"replicates": 2, "warmup": 0},
-        }
+        }  # fmt: skip
 
     def _target(self) -> dict[str, Any]:
         common = {"kind": "kubernetes", "namespace": self.namespace, "start_timeout_s": 60}

@@ -20,15 +20,12 @@ class Count:
 
 
 HEADS = {
-    "wrk": [r"Running \S+ test @ \S+"],
-    "pgbench": [r"pgbench \(", "transaction type:"],
+    "wrk": [r"Running \S+ test @ \S+"], "pgbench": [r"pgbench \(", "transaction type:"],
     "sysbench": [r"sysbench [\d.]+", "Running the test with", "CPU speed:", "General statistics:"],
-    "redis-benchmark": ["====== .+ ======"],
-    "go-bench": [r"Benchmark\S+\s+\d+\s+[\d.]+ ns/op"],
-    "ycsb": [r"\[OVERALL\], RunTime"],
-    "criterion": [r"\S.*\btime:\s+\[\d"],
+    "redis-benchmark": ["====== .+ ======"], "go-bench": [r"Benchmark\S+\s+\d+\s+[\d.]+ ns/op"],
+    "ycsb": [r"\[OVERALL\], RunTime"], "criterion": [r"\S.*\btime:\s+\[\d"],
     "gnu-time": ["Command being timed:"],
-}
+}  # fmt: skip
 """Of a text: lines of a run's head, which must be there run after run for a count to be sure."""
 
 TRACES = {

@@ -22,12 +22,9 @@ WANTED = {"program": 1_000, "service": 300, "cluster": 200}
 """Faults that were asked for, by what is swept."""
 
 CALLED = {
-    "program": "a program on the local target",
-    "service": "a service, asked or under load",
-    "cluster": "pods of a cluster",
-    "report": "a run with its report on a disk",
-    "input": "input",
-}
+    "program": "a program on the local target", "service": "a service, asked or under load",
+    "cluster": "pods of a cluster", "report": "a run with its report on a disk", "input": "input",
+}  # fmt: skip
 
 
 @dataclass

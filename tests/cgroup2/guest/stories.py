@@ -59,13 +59,10 @@ class Case:
 
 
 CASES = (
-    Case("root-cgroup-v2", 0, "cgroup-v2"),
-    Case("root-systemd", 0, "systemd"),
-    Case("user", 1000, "auto"),
-    Case("user-delegated", 1000, "auto", delegated=True),
-    Case("user-without-cpu", 1001, "systemd"),
-    Case("user-emulated", 1001, "auto"),
-)
+    Case("root-cgroup-v2", 0, "cgroup-v2"), Case("root-systemd", 0, "systemd"),
+    Case("user", 1000, "auto"), Case("user-delegated", 1000, "auto", delegated=True),
+    Case("user-without-cpu", 1001, "systemd"), Case("user-emulated", 1001, "auto"),
+)  # fmt: skip
 
 SHORT_CASES = ("user-without-cpu",)
 """Cases that only ask which mechanism is chosen."""

@@ -11,12 +11,9 @@ from deadzone.errors import PhaseError
 from deadzone_search.space import space_of
 
 FACTORS = {
-    "workers": [1, 2, 4, 8],
-    "codec": ["gzip", "zstd", "none"],
-    "sync": ["on", "off"],
-    "buffer_kb": [16, 64, 256, 1024],
-    "log": ["on", "off"],
-}
+    "workers": [1, 2, 4, 8], "codec": ["gzip", "zstd", "none"], "sync": ["on", "off"],
+    "buffer_kb": [16, 64, 256, 1024], "log": ["on", "off"],
+}  # fmt: skip
 BASELINE = {"workers": 1, "codec": "gzip", "sync": "on", "buffer_kb": 64, "log": "on"}
 
 

@@ -44,13 +44,10 @@ def written(home, env=None, factors=FACTORS, **design):
     workload = {"kind": "command", "argv": [*python, *(f"{{{name}}}" for name in FACTORS)]}
     responses = {"cost": {"regex": r"cost: ([0-9.]+)"}}
     document = {
-        "study": "probe",
-        "workload": {**workload, "responses": responses, "env": env or {}},
-        "factors": factors,
-        "design": {"kind": "search", "trials": 36, "warmup": 1, **design},
-        "response": {"name": "cost", "unit": None, "goal": "min"},
-        "trust": NO_DOUBTS,
-    }
+        "study": "probe", "workload": {**workload, "responses": responses, "env": env or {}},
+        "factors": factors, "design": {"kind": "search", "trials": 36, "warmup": 1, **design},
+        "response": {"name": "cost", "unit": None, "goal": "min"}, "trust": NO_DOUBTS,
+    }  # fmt: skip
     path = folder / "probe.yaml"
     path.write_text(yaml.safe_dump(document, sort_keys=False))
     return path

@@ -144,12 +144,9 @@ def test_a_factor_reaches_the_service_and_a_fixed_port_that_is_taken_fails_the_t
     study, write_study, sweep
 ):
     keys = {
-        "service": service("{fault}"),
-        "environments": {},
-        "factors": {"fault": ["none", "burn"]},
-        "workload": BY_CURL,
-        "design": {"replicates": 1},
-    }
+        "service": service("{fault}"), "environments": {}, "factors": {"fault": ["none", "burn"]},
+        "workload": BY_CURL, "design": {"replicates": 1},
+    }  # fmt: skip
     trials = sweep(study(**keys)).trials().set_index("fault")
     assert trials.loc["burn", "total_s"] > trials.loc["none", "total_s"] + 0.2
 

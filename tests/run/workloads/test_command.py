@@ -194,12 +194,9 @@ def test_a_part_of_a_longer_number_is_no_response(measure, printed, pattern, tol
 def test_a_number_beside_marks_is_read(measure):
     program = "echo '4,0.52'; echo '4,1234'; echo '4 128 ms'; echo 'at 1.5 GHz: 7' # {threads}"
     patterns = {
-        "last": r",(0[\d.]+)$",
-        "first": r"^(\d+),",
-        "second": r",(\d{4})$",
-        "took": r"(\d+) ms",
+        "last": r",(0[\d.]+)$", "first": r"^(\d+),", "second": r",(\d{4})$", "took": r"(\d+) ms",
         "named": r": (\d+)",
-    }
+    }  # fmt: skip
     responses = {name: {"regex": pattern} for name, pattern in patterns.items()}
     trial = measure(["sh", "-c", program], responses=responses).iloc[0]
     assert [trial[name] for name in patterns] == [0.52, 4, 1234, 128, 7]

@@ -14,12 +14,9 @@ from deadzone_services.attribution.result import UNMEASURED
 from packs.services.attribution.made_trials import FAST, LIMITED, RELAY, SLOW_DISK, trials
 
 PLANTED = {
-    "cpu_limit": LIMITED,
-    "network": RELAY,
-    "disk": SLOW_DISK,
-    "memory": {"memory": 0.8},
+    "cpu_limit": LIMITED, "network": RELAY, "disk": SLOW_DISK, "memory": {"memory": 0.8},
     "client": {"client": 0.8, "client_waits": True},
-}
+}  # fmt: skip
 
 causes = st.sampled_from(sorted(PLANTED))
 
