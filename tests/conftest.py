@@ -6,6 +6,7 @@ from __future__ import annotations
 import contextlib
 import gc
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -55,8 +56,6 @@ pytest_addoption = tally.pytest_addoption
 
 SWEEPING = {"sweep", "start", "execute"}
 """Fixtures that start programs."""
-
-PYTHON = (sys.executable, "-I", "-S", "-c")
 
 PATIENCE_S = 30.0
 """A busy machine may take this long for what takes a fraction of a second."""
@@ -114,9 +113,8 @@ def browser() -> Iterator[Any]:
     program = needs("chromium", "chromium-browser", "google-chrome")
     api = pytest.importorskip("playwright.sync_api")
     with api.sync_playwright() as play:
-        chromium = play.chromium.launch(
-            executable_path=program, args=["--no-sandbox", "--disable-gpu"]
-        )
+        options = ["--no-sandbox", "--disable-gpu"]
+        chromium = play.chromium.launch(executable_path=program, args=options)
         yield chromium
         chromium.close()
 
@@ -155,6 +153,13 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (folder / "notebooks" / "studies" / "programs").symlink_to(PROGRAMS)
     monkeypatch.setenv("DEADZONE_HOME", str(folder))
     return folder
+
+
+@pytest.fixture
+def notebooks(home: Path) -> None:
+    """The notebooks of this repository, in the test's own."""
+    for path in PROGRAMS.parents[1].glob("*.ipynb"):
+        shutil.copy(path, home / "notebooks")
 
 
 @pytest.fixture

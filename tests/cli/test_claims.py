@@ -1,13 +1,8 @@
 import json
-import shutil
 from pathlib import Path
 
 import pytest
 from disturbance import NO_DOUBTS
-
-import deadzone as package
-
-ROOT = Path(package.__file__).parents[2]
 
 CLAIMS = [
     {"says": "an eighth of the pause halves the time",
@@ -47,9 +42,8 @@ def test_a_claim_that_comes_after_the_run_says_so(study, deadzone):
     study()
     assert deadzone("sweep", "probe").code == 0
     assert "use `--add`" in deadzone("claims", "probe/latest").err
-    added = deadzone(
-        "claims", "probe/latest", "--add", "pause 0.1 at least 2x faster than pause 0.8"
-    )
+    claim = "pause 0.1 at least 2x faster than pause 0.8"
+    added = deadzone("claims", "probe/latest", "--add", claim)
     assert added.code == 0 and "Claimed after the run was measured" in added.out
     (again,) = json.loads(deadzone("claims", "probe/latest", "--json").out)["claims"]
     assert again["verdict"] == "supported" and again["added"]
@@ -63,9 +57,8 @@ def test_a_claim_that_the_study_cannot_test_is_refused_before_it_runs(study, dea
 
 def test_a_broken_promise_is_named_beside_the_recommendation(study, deadzone, monkeypatch):
     """The same study twice, its program made slow at one setting in between."""
-    promise = [
-        {"says": "0.1 is short", "holds": {"wall_s": {"at_most": 0.6}}, "at": {"pause": 0.1}}
-    ]
+    short = {"wall_s": {"at_most": 0.6}}
+    promise = [{"says": "0.1 is short", "holds": short, "at": {"pause": 0.1}}]
     study(claims=promise, workload=BREAKABLE)
     much = "pause 0.1 at least 50x faster than pause 0.8"
     assert deadzone("sweep", "probe", "--claim", much).code == 0
@@ -80,12 +73,10 @@ def test_a_broken_promise_is_named_beside_the_recommendation(study, deadzone, mo
 
 @pytest.mark.night
 def test_claims_guard_a_study_that_is_run_twice_and_broken_in_between(
-    study, home, deadzone, monkeypatch
+    study, home, notebooks, deadzone, monkeypatch
 ):
     """By a real program, from the first trial to the report; what is added in the notebook is
     judged with them."""
-    for path in (ROOT / "notebooks").glob("*.ipynb"):
-        shutil.copy(path, home / "notebooks")
     promises = [
         {"name": "best", "best": {"pause": 0.1}},
         {"name": "short", "holds": {"wall_s": {"at_most": 0.6}}, "at": {"pause": 0.1}},

@@ -1,17 +1,12 @@
 import hashlib
 import json
 import os
-import shutil
 import subprocess
-from pathlib import Path
 
 import pytest
 from report.made_runs import brief_notebook
 
 from deadzone.store.run import RunFolder, list_runs
-
-ROOT = Path(__file__).resolve().parents[2]
-
 
 ANALYSIS = """\
 import deadzone as dz
@@ -20,9 +15,8 @@ report.title()"""
 
 
 @pytest.fixture
-def own(home):
+def own(home, notebooks):
     """A notebook of the user's, in a folder beside the others."""
-    shutil.copy(ROOT / "notebooks" / "sweep.ipynb", home / "notebooks")
     path = home / "analyses" / "mine.ipynb"
     path.parent.mkdir()
     return brief_notebook(path, "How long pauses are.", ANALYSIS, "dz.Verdict(report)")

@@ -1,6 +1,5 @@
 import json
 import os
-import shutil
 import signal
 from pathlib import Path
 
@@ -8,15 +7,6 @@ import pytest
 from waiting import wait_for
 
 from deadzone.store.run import list_runs
-
-ROOT = Path(__file__).resolve().parents[2]
-
-
-@pytest.fixture
-def notebooks(home):
-    """The repository's own notebooks, in the test's repository."""
-    for path in (ROOT / "notebooks").glob("*.ipynb"):
-        shutil.copy(path, home / "notebooks")
 
 
 @pytest.fixture
@@ -83,7 +73,7 @@ def test_the_notebook_that_the_study_asks_for_analyses_the_run(
     notebooks, write_study, deadzone, home
 ):
     """A request is explained by the notebook of attribution, given the run as its source."""
-    server = ROOT / "tests" / "packs" / "services" / "misbehaving.py"
+    server = Path(__file__).resolve().parents[1] / "packs" / "services" / "misbehaving.py"
     write_study(
         "asked",
         service={"argv": ["{python}", "-S", str(server), "{port}", "burn"],

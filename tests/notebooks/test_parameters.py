@@ -62,10 +62,8 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("name", REFUSED)
-def test_a_wrong_value_is_refused_with_a_sentence(name, home, write_study):
+def test_a_wrong_value_is_refused_with_a_sentence(name, home, notebooks, write_study):
     write_study(workload={"kind": "command", "argv": ["sleep", "{n}"]}, factors={"n": [0.01, 0.02]})
-    for notebook in NOTEBOOKS.glob("*.ipynb"):
-        (home / "notebooks" / notebook.name).symlink_to(notebook)
     for given, words in REFUSED[name]:
         with pytest.raises((ValueError, errors.DeadzoneError)) as refused, Executed(name, **given):
             pass

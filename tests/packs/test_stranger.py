@@ -49,21 +49,17 @@ def environment(tmp_path_factory):
 
 
 @pytest.fixture
-def deadzone(environment, home):
+def deadzone(environment, home, notebooks):
     """The command, with the pack, in a folder with the study and the script of the page."""
     for name in ("insert.sql", "sqlite-insert.yaml"):
         trusting = f"trust: {json.dumps(NO_DOUBTS)}\n" if name.endswith(".yaml") else ""
         (home / "notebooks" / "studies" / name).write_text(files()[name] + trusting)
-    for path in (ROOT / "notebooks").glob("*.ipynb"):
-        (home / "notebooks" / path.name).write_bytes(path.read_bytes())
 
     def run(*arguments, code=0, or_else=0):
         argv = (sys.executable, "-m", "deadzone.cli.main", *arguments)
         own = {**environment, "DEADZONE_HOME": str(home)}
         ended = subprocess.run(argv, env=own, cwd=home, text=True, capture_output=True)
-        assert ended.returncode in (code, or_else or code), (
-            ended.stdout[-2000:] + ended.stderr[-2000:]
-        )
+        assert ended.returncode in (code, or_else or code), (ended.stdout + ended.stderr)[-4000:]
         return ended.stdout
 
     return run
@@ -95,9 +91,8 @@ def test_a_pack_of_a_stranger_is_in_the_schema_in_doctor_and_in_a_report(deadzon
         if "kind" in model.get("properties", {})
     }
     assert "SQLite" in {check["name"] for check in json.loads(deadzone("doctor", "--json"))}
-    answer = json.loads(
-        deadzone("run", "sqlite-insert", "--json", or_else=EXIT_FINDING).splitlines()[-1]
-    )
+    said = deadzone("run", "sqlite-insert", "--json", or_else=EXIT_FINDING)
+    answer = json.loads(said.splitlines()[-1])
     trials = pd.read_csv(StringIO(deadzone("export", "sqlite-insert/latest")))
     assert len(trials) == 16 and set(trials["tables"]) == {1.0}
     assert "sqlite-insert" in Path(answer["report"]).read_text()

@@ -19,11 +19,8 @@ second."""
 
 
 @pytest.fixture
-def runs(home):
+def runs(home, notebooks):
     shutil.copytree(RUNS, home / "data" / "runs")
-    shutil.copy(
-        Path(__file__).resolve().parents[2] / "notebooks" / "phases.ipynb", home / "notebooks"
-    )
 
 
 @pytest.mark.parametrize("name", PHASES)
