@@ -38,11 +38,6 @@ def read(tool, path):
         return None
 
 
-@pytest.mark.parametrize(("tool", "name"), SAMPLES)
-def test_a_whole_file_is_read(tool, name):
-    assert len(read(tool, sample(name))) >= 1
-
-
 OTHERS = [b"", b" \n", b"\xff\xfe\x00\x01", b"{", b"[1, 2]", b"null", b"[" * 100_000, b"a,b\n1,2\n"]
 
 
