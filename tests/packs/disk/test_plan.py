@@ -60,9 +60,15 @@ def test_first_writes_need_no_file_filled_and_jobs_one_each():
      ({"max_written_bytes": 16 * MIB + 4096}, "less than one block of 64 KiB"),
      ({"factors": {"block_size": ["32MiB"]}}, "is 16 MiB, smaller than a block of 32 MiB"),
      ({"trial_bytes": 512}, r"workload.trial_bytes is 512 B, less than one block of 64 KiB"),
-     ({"engine": "dd"}, r"workload\.engine is dd, .* builtin makes one call")],
+     ({"engine": "dd"}, r"workload\.engine is dd, .* builtin makes one call"),
+     ({"factors": {"queue_depth": [0]}},
+      "factors.queue_depth: '0' cannot be used: input should be greater than or equal to 1"),
+     ({"factors": {"operation": ["write"]}},
+      "factors.operation: 'write' cannot be used: input should be 'read', 'first_write'"),
+     ({"factors": {"direct": ["maybe"]}}, "factors.direct: 'maybe' cannot be used"),
+     ({"factors": {"jobs": [1.5]}}, "factors.jobs: '1.5' cannot be used")],
 )  # fmt: skip
-def test_more_than_the_bound_and_what_cannot_be_is_refused(keys, said):
+def test_more_than_the_bound_and_what_makes_no_sense_is_refused(keys, said):
     with pytest.raises(StudyError, match=said):
         resolved_disk(study(**keys))
 
@@ -76,18 +82,3 @@ def test_a_person_is_told_beforehand():
     most = "disk writes at most 256 MiB to area, 20 MiB a trial that writes (bound: 256 MiB), and "
     resolved = resolved_disk(study(attempts=3))
     assert warning_of(resolved, treatments(resolved)) == f"{most}removes it."
-
-
-@pytest.mark.parametrize(
-    ("factors", "said"),
-    [({"queue_depth": [0]},
-      "factors.queue_depth: '0' cannot be used: input should be greater than or equal to 1"),
-     ({"operation": ["write"]},
-      "factors.operation: 'write' cannot be used: input should be 'read', 'first_write'"),
-     ({"direct": ["maybe"]}, "factors.direct: 'maybe' cannot be used"),
-     ({"jobs": [1.5]}, "factors.jobs: '1.5' cannot be used")],
-)  # fmt: skip
-def test_a_level_that_makes_no_sense_is_named(factors, said):
-    with pytest.raises(StudyError) as error:
-        resolved_disk(study(factors))
-    assert said in str(error.value)

@@ -36,20 +36,6 @@ def test_everything_at_once(deadzone, tmp_path):
     assert [path.name for path in (tmp_path / "figures").iterdir()] == ["flame_graph.svg"]
 
 
-@pytest.mark.parametrize(
-    ("arguments", "says"),
-    [(("--rows", 5), "--rows is gone: --details prints"),
-     (("--causes", "causes.yaml"), "--causes is gone: profiles.ipynb does it"),
-     (("--ablation", "NACK", AFTER), "--ablation is gone: profiles.ipynb does it"),
-     (("--after-at", 16, AFTER, "--project", 10), "is gone: profiles.ipynb does it"),
-     (("--period", 10), "--period is gone: divide the numbers of folded stacks"),
-     (("--gates", "gates.yaml"), "--gates is gone: state it as a claim")],
-)  # fmt: skip
-def test_an_option_that_is_gone_says_what_to_do_instead(deadzone, arguments, says):
-    said = deadzone("profile", BEFORE, AFTER, *arguments, code=2)
-    assert says in " ".join(said.err.split())
-
-
 def test_per_second_needs_no_loads(deadzone):
     said = deadzone("profile", BEFORE, AFTER, "--per", "second", "--json")
     unit = json.loads(said.out)["comparison"]["unit"]
@@ -76,8 +62,14 @@ def test_goroutines_are_counted_and_have_no_sampling_error(deadzone):
      ((BEFORE, AFTER, "--value", "inuse_space"), "no value 'inuse_space'"),
      ((BEFORE, AFTER, "--per", "stream"), "(--per), such as stream, needs load_before"),
      ((BEFORE, AFTER, "--load-before", 1), "(--load-before, --load-after), and they need it"),
-     ((*HEAP, "--per", "second"), "needs profiles with a duration")],
+     ((*HEAP, "--per", "second"), "needs profiles with a duration"),
+     ((BEFORE, AFTER, "--rows", 5), "--rows is gone: --details prints"),
+     ((BEFORE, AFTER, "--causes", "c.yaml"), "--causes is gone: profiles.ipynb does it"),
+     ((BEFORE, AFTER, "--ablation", "NACK", AFTER), "--ablation is gone: profiles.ipynb does it"),
+     ((BEFORE, AFTER, "--after-at", 16, AFTER, "--project", 10), "is gone: profiles.ipynb does it"),
+     ((BEFORE, AFTER, "--period", 10), "--period is gone: divide the numbers of folded stacks"),
+     ((BEFORE, AFTER, "--gates", "gates.yaml"), "--gates is gone: state it as a claim")],
 )  # fmt: skip
-def test_what_cannot_be_done_is_said_in_a_sentence(deadzone, arguments, says):
+def test_what_cannot_be_done_any_more_or_at_all_is_said_in_a_sentence(deadzone, arguments, says):
     said = deadzone("profile", *arguments, code=2)
     assert says in " ".join(said.err.split())
