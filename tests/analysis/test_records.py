@@ -19,9 +19,8 @@ def test_a_frame_becomes_records_that_json_can_write_and_read_back():
 
 
 def test_whole_numbers_are_written_without_a_point_where_asked_for():
-    assert (
-        json.dumps([plain(4.0, whole=True), plain(4.5, whole=True), plain(4.0)]) == "[4, 4.5, 4.0]"
-    )
+    numbers = [plain(4.0, whole=True), plain(4.5, whole=True), plain(4.0)]
+    assert json.dumps(numbers) == "[4, 4.5, 4.0]"
     assert plain(1e300, whole=True) == 1e300
 
 

@@ -10,9 +10,8 @@ GOGC = [(-1, 5.1), (50, 9.0), (100, 8.0), (200, 7.0), (400, 6.5)]
 
 
 def table(levels=GOGC, **more):
-    return pd.DataFrame(
-        [{"gogc": n, "time_s": s * k, **more} for n, s in levels for k in (1, 1.004)]
-    )
+    rows = [{"gogc": n, "time_s": s * k, **more} for n, s in levels for k in (1, 1.004)]
+    return pd.DataFrame(rows)
 
 
 def test_a_word_that_is_best_is_recommended_in_python_and_by_the_command(tmp_path, deadzone):

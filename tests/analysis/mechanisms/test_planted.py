@@ -37,8 +37,7 @@ def test_the_planted_mechanism_is_named_and_none_that_is_wrong(program, name):
         attempts=1,
     )
     found = deadzone.explain_phases(frame, deadzone.fit_phases(frame, of.knob, "wall_s"))
-    named = {
-        row["mechanism"] for row in found.table.to_dict("records") if row["verdict"] == "confirmed"
-    }
+    rows = found.table.to_dict("records")
+    named = {row["mechanism"] for row in rows if row["verdict"] == "confirmed"}
     assert named <= of.right, found.table.to_string()
     assert of.names is None or of.names in named, found.table.to_string()

@@ -21,9 +21,8 @@ def trials(levels, truth, replicates, noise, seed=0):
     rng = np.random.default_rng(seed)
     x, y = np.tile(levels, replicates), np.tile(truth, replicates)
     block = np.repeat(np.arange(replicates), len(levels))
-    return pd.DataFrame(
-        {"cores": x, "wall_s": y * np.exp(noise * rng.standard_normal(len(x))), "block": block}
-    )
+    wall_s = y * np.exp(noise * rng.standard_normal(len(x)))
+    return pd.DataFrame({"cores": x, "wall_s": wall_s, "block": block})
 
 
 LEVELS = np.arange(1.0, 17.0)
@@ -162,9 +161,8 @@ def test_neighbours_that_agree_that_it_is_far_worse_are_a_reversal_and_no_outlie
     levels = [7, 15, 22, 27, 30, 31, 32, 33, 34]
     first = [0.2216, 0.2210, 0.2222, 0.2346, 0.2349, 0.2388, 20.03, 40.93, 22.46]
     second = [0.2242, 0.2253, 0.2222, 0.2306, 0.2367, 0.2360, 19.72, 40.90, 22.42]
-    frame = pd.DataFrame(
-        {"n": levels * replicates, "wall_s": (first + second)[: len(levels) * replicates]}
-    )
+    wall_s = (first + second)[: len(levels) * replicates]
+    frame = pd.DataFrame({"n": levels * replicates, "wall_s": wall_s})
     model = fit_phases(frame, "n", "wall_s")
     assert model.phases["label"].tolist() == ["plateau", "reversal"] and model.outliers.empty
     assert model.phases["start"].tolist() == [7, 31]

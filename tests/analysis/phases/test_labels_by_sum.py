@@ -6,9 +6,8 @@ from deadzone import fit_phases
 
 
 def phases(levels, response, goal="min"):
-    model = fit_phases(
-        pd.DataFrame({"knob": levels, "response": response}), "knob", "response", goal
-    )
+    table = pd.DataFrame({"knob": levels, "response": response})
+    model = fit_phases(table, "knob", "response", goal)
     return [(row.start, row.stop, row.label) for row in model.phases.itertuples()]
 
 
@@ -55,9 +54,8 @@ def test_a_slow_loss_is_harm_only_where_it_adds_up(loss):
 def test_the_smaller_of_two_is_chosen_where_it_measured_no_worse():
     """README of uber-go/automaxprocs: requests a second by GOMAXPROCS; 2 measured best, 3 lies 1 %
     below it."""
-    sweep = pd.DataFrame(
-        {"gomaxprocs": [1, 2, 3, 4, 8], "rps": [28893, 44715, 44213, 41071, 33112]}
-    )
+    rps = [28893, 44715, 44213, 41071, 33112]
+    sweep = pd.DataFrame({"gomaxprocs": [1, 2, 3, 4, 8], "rps": rps})
     advice = fit_phases(sweep, "gomaxprocs", "rps", "max").recommend()
     assert advice.setting == 2 and 3 in advice.tied and 8 not in advice.tied
 

@@ -27,9 +27,8 @@ SOUND = dict.fromkeys((1, 2, 3, 4, 6, 8, 12, 16, 24, 32), 1.0)
 def test_a_worse_level_is_named_with_its_factor_and_is_not_tied(replicates):
     model = fit_phases(sweep(SOUND | {12: 1.8}, replicates), "threads", "wall_s")
     assert list(named(model)) == [12]
-    measured, times = map(
-        float, re.findall(r"off: (\S+) s, (\S+) times worse", named(model)[12].sentence)[0]
-    )
+    said = named(model)[12].sentence
+    measured, times = map(float, re.findall(r"off: (\S+) s, (\S+) times worse", said)[0])
     assert measured == pytest.approx(18, rel=0.03) and times == pytest.approx(1.8, rel=0.03)
     assert 12 not in model.recommend().tied
 
@@ -37,9 +36,8 @@ def test_a_worse_level_is_named_with_its_factor_and_is_not_tied(replicates):
 def test_trials_that_agree_are_the_value_of_their_level_and_no_outliers():
     """GFLOPS of a matrix product by its size: 256 falls off by a factor of twelve, thrice."""
     value = {192: 136, 256: 12, 512: 143, 544: 143, 576: 143}
-    trials = pd.DataFrame(
-        [(k, v * f) for k, v in value.items() for f in (1, 1.01, 0.99)], columns=["k", "mflops"]
-    )
+    rows = [(k, v * f) for k, v in value.items() for f in (1, 1.01, 0.99)]
+    trials = pd.DataFrame(rows, columns=["k", "mflops"])
     model = fit_phases(trials, "k", "mflops", "max")
     assert model.outliers.empty and list(named(model)) == [256]
     assert 256 not in model.recommend(anyway=True).tied

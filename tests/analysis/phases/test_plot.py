@@ -107,9 +107,8 @@ def test_axes_have_units_and_levels_and_the_recommended_setting_and_the_tied_are
 
 def test_labels_of_ticks_do_not_overlap_with_many_levels():
     levels = np.arange(1, 31) * 0.25
-    ax = fit_phases(sweep(20 / np.minimum(levels, 4), levels), "threads", "wall_s").plot(
-        figsize=(4, 3)
-    )
+    model = fit_phases(sweep(20 / np.minimum(levels, 4), levels), "threads", "wall_s")
+    ax = model.plot(figsize=(4, 3))
     ax.figure.canvas.draw()
     shown = boxes(ax, [text for text in ax.get_xticklabels() if text.get_text()])
     assert len(shown) >= 6

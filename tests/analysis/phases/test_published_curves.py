@@ -23,9 +23,8 @@ def test_the_loss_of_what_is_wrong_is_told():
 
 
 def test_a_label_is_that_of_the_phase_which_covers_most_of_the_stretch():
-    score = scored(
-        CASES["gorilla_rwmutex"], Answer(8, phases=[(1, 4, "linear"), (4, 32, "plateau")])
-    )
+    answer = Answer(8, phases=[(1, 4, "linear"), (4, 32, "plateau")])
+    score = scored(CASES["gorilla_rwmutex"], answer)
     assert [right for _, _, right in score.labels] == [True, True]
 
 

@@ -22,9 +22,8 @@ def sweep(
     """Trials of a curve: `truth` is the response at each level, in seconds."""
     rng = np.random.default_rng(seed)
     x = np.tile(np.asarray(levels, dtype=float), replicates)
-    y = np.tile(np.asarray(truth, dtype=float), replicates) * np.exp(
-        noise * rng.standard_normal(x.size)
-    )
+    scatter = np.exp(noise * rng.standard_normal(x.size))
+    y = np.tile(np.asarray(truth, dtype=float), replicates) * scatter
     return pd.DataFrame({knob: x, response: y})
 
 
@@ -57,9 +56,8 @@ def test_two_settings_are_compared_with_the_one_sided_normal_quantile():
     lenient = best_set(estimate, covariance, 1e6, confidence=0.95, tolerance=0.06)
     assert lenient.member.tolist() == [True, True]
     near = np.array([0.0, 0.06])  # few degrees of freedom widen the set
-    assert (
-        not best_set(near, covariance, 1e6).member[1] and best_set(near, covariance, 2.0).member[1]
-    )
+    assert not best_set(near, covariance, 1e6).member[1]
+    assert best_set(near, covariance, 2.0).member[1]
 
 
 def test_a_setting_measured_poorly_stays_in_the_set():
@@ -259,9 +257,8 @@ def test_a_stated_probability_is_how_often_a_setting_is_good():
     stated, right = [], []
     cores = CORES[:9]
     for seed in range(40):
-        rough = saturating(cores) * np.exp(
-            0.03 * np.random.default_rng(seed).standard_normal(len(cores))
-        )
+        scatter = np.random.default_rng(seed).standard_normal(len(cores))
+        rough = saturating(cores) * np.exp(0.03 * scatter)
         advice = fitted(rough, cores, replicates=2, noise=0.04, seed=seed).recommend()
         best = rough.min()
         ideal = cores[np.argmax(rough <= 1.03 * best)]
@@ -339,9 +336,8 @@ def test_no_limit_is_recommended_only_where_it_is_better():
 
 def test_a_setting_inside_a_dead_zone_is_never_recommended_silently():
     levels = np.arange(1, 17, dtype=float)
-    truth = np.where(
-        levels <= 4, 100 / levels, np.where(levels <= 10, 25 * (4 / levels) ** 0.05, 0)
-    )
+    dead = 25 * (4 / levels) ** 0.05
+    truth = np.where(levels <= 4, 100 / levels, np.where(levels <= 10, dead, 0))
     truth[10:] = truth[9] * (10 / levels[10:]) ** 0.9
     model = fitted(truth, levels=levels, noise=0.001)
     assert model.step_labels[4:8] == ("dead_zone",) * 4
@@ -372,9 +368,8 @@ def test_settings_of_which_none_is_probably_the_best_are_tied():
     levels, times = [4096, 16384, 32768, 65536], [5.196, 5.642, 5.224, 5.052]
     advice = fit_phases(pd.DataFrame({"n": levels, "read_s": times}), "n", "read_s").recommend()
     assert advice.state == "tied" and advice.setting == 4096 and advice.chosen["within"] < 0.5
-    assert advice.reason == (
-        "Set one of n 4096, n 32768 and n 65536: they cannot be told apart. Worse: n 16384."
-    )
+    tied = "Set one of n 4096, n 32768 and n 65536: they cannot be told apart. Worse: n 16384."
+    assert advice.reason == tied
 
 
 def test_a_throughput_gets_the_advice_of_its_reciprocal(plateau_model):
