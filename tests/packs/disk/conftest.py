@@ -52,9 +52,8 @@ def ext4(tmp_path: Path, mount: Callable[..., Path]) -> Callable[..., Path]:
     def make(size: str, *options: str, features: tuple[str, ...] = ()) -> Path:
         image = tmp_path / "image"
         subprocess.run(("truncate", "-s", size, str(image)), check=True)
-        made = subprocess.run(
-            ("mkfs.ext4", "-q", "-m", "0", *features, str(image)), capture_output=True, check=False
-        )
+        argv = ("mkfs.ext4", "-q", "-m", "0", *features, str(image))
+        made = subprocess.run(argv, capture_output=True, check=False)
         if made.returncode:
             pytest.skip(f"no ext4 can be made here ({made.stderr.decode().strip()})")
         return mount("-o", ",".join(("loop", *options)), str(image), name="ext4")

@@ -135,9 +135,8 @@ def files_in(disk):
 @pytest.fixture
 def long_sweep(disk_study, start, disk):
     """A sweep in the middle of a trial that would take a minute."""
-    study = disk_study(
-        workload={"operation": "read", "duration_s": 60}, design={"replicates": 1, "timeout_s": 90}
-    )
+    workload = {"operation": "read", "duration_s": 60}
+    study = disk_study(workload=workload, design={"replicates": 1, "timeout_s": 90})
     begun = start("sweep", study)
     begun.wait_for(lambda: files_in(disk), "its files")
     begun.wait_for(begun.launcher, "its launcher")

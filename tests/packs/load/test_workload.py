@@ -83,9 +83,8 @@ def test_the_rate_that_a_pool_bears_is_found_and_its_report_is_of_the_capacity(
         "rate": {"find": "capacity", "from": 90, "within": 0.45},
         "duration_s": 0.7,
     }
-    path = pools(
-        {"pool_size": [1, 4]}, argv, workload=load, objectives={"latency_p50_ms": {"at_most": 60}}
-    )
+    objectives = {"latency_p50_ms": {"at_most": 60}}
+    path = pools({"pool_size": [1, 4]}, argv, workload=load, objectives=objectives)
     told = undisturbed(lambda: deadzone("sweep", path), lambda told: GENERATOR in told.err)
     assert told.code == 0, told.err
     source = load_source()

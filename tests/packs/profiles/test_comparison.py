@@ -195,9 +195,8 @@ def test_two_profiles_without_a_function_in_common_say_so_first(deadzone, tmp_pa
 def test_annotations_of_profilers_are_matched_without_them():
     before = folded("java;main;a;compute 30", "java;main;Foo$$Lambda$14/0x00000008.run 20")
     annotated = "java;main_[j];a_[i];compute+0x1f_[j] 30"
-    found = compare_profiles(
-        before, folded(annotated, "java;main_[0];Foo$$Lambda$99/0x000000af.run 20")
-    )
+    after = folded(annotated, "java;main_[0];Foo$$Lambda$99/0x000000af.run 20")
+    found = compare_profiles(before, after)
     assert set(found.functions["name"]) == {"java", "main", "a", "compute", "Foo$$Lambda.run"}
     assert not found.functions["change"].any() and not found.functions["cum_change"].any()
 

@@ -51,9 +51,8 @@ def test_the_flame_graph_is_well_formed_escaped_and_self_contained():
 
 
 def test_a_label_begins_with_the_sign_of_its_change(server):
-    labels = [
-        text.text or "" for text in ElementTree.fromstring(flame_graph(server)).iter(f"{SVG}text")
-    ]
+    root = ElementTree.fromstring(flame_graph(server))
+    labels = [text.text or "" for text in root.iter(f"{SVG}text")]
     assert any(label.startswith("- mdns") for label in labels)
 
 

@@ -77,9 +77,8 @@ def containers(engine):
 def test_a_service_in_a_container_is_limited_asked_counted_and_removed(engine, tmp_path):
     burn = "/bin/timeout 1 /bin/yes > /dev/null"
     argv = ("/bin/sh", "-c", f"echo started; {burn}; exec /bin/httpd -f -p {{port}} -h /")
-    spec = ContainerTargetSpec(
-        kind="container", image=IMAGE, cpu_limit=0.25, memory_limit=64_000_000, port=8000
-    )
+    limits = {"cpu_limit": 0.25, "memory_limit": 64_000_000}
+    spec = ContainerTargetSpec(kind="container", image=IMAGE, port=8000, **limits)
     with ContainerTarget(spec) as host:
         service = Service(ServiceSpec(argv=argv), host, tmp_path, logs=tmp_path)
         reached = service.ready(Treatment({}))

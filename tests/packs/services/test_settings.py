@@ -47,9 +47,8 @@ def test_a_setting_is_changed_read_back_and_given_back(redis, write_study, sweep
 def test_a_setting_that_does_not_take_is_a_failed_trial_that_says_so(redis, write_study, sweep):
     trials = sweep(study_of(write_study, redis, levels=(50, 5000))).trials().set_index("hz")
     assert trials.loc[50, "status"] == "ok"
-    assert (
-        trials.loc[5000, "error"] == "the setting did not take: hz is 500 where 5000 was asked for"
-    )
+    not_taken = "the setting did not take: hz is 500 where 5000 was asked for"
+    assert trials.loc[5000, "error"] == not_taken
     assert asked(redis) == "10"
 
 

@@ -52,9 +52,8 @@ def test_each_refusal_is_a_sentence_of_its_kind(status, message, kind, words):
 
 def test_a_refused_stream_names_the_verb_as_well():
     body = json.dumps({"kind": "Status", "message": FORBIDDEN.replace("patch", "get"), "code": 403})
-    refused = ApiException(
-        status=0, reason=f"Handshake status 403 Forbidden -+-+- {{'date': 'x'}} -+-+- b'{body}'"
-    )
+    reason = f"Handshake status 403 Forbidden -+-+- {{'date': 'x'}} -+-+- b'{body}'"
+    refused = ApiException(status=0, reason=reason)
     found = translated(refused, "run a command")
     assert type(found) is MissingVerbError
     assert "lacks the verb 'get' for pods/resize" in str(found)

@@ -88,9 +88,8 @@ def test_what_another_sweep_left_is_ended_and_removed_unless_others_may_share_it
             await_true(lambda: note.exists() and note.read_text())
             stream.kill()
         program = int(note.read_text().split()[0])
-        made = subprocess.run(
-            (*words, "-c", MAKE_HOME, "deadzone", ours, " ".join(words), "-"), check=False
-        )
+        argv = (*words, "-c", MAKE_HOME, "deadzone", ours, " ".join(words), "-")
+        made = subprocess.run(argv, check=False)
         is_own = ours.stat().st_dev == Path("/").stat().st_dev
         assert made.returncode == 0
         assert left.is_dir() != is_own and all(one.is_dir() for one in (ours, empty, strange))

@@ -48,9 +48,7 @@ def write(home, text=STUDY, cores=2.0) -> RunFolder:
         wall = 4 / min(cores, limit) * float(np.exp(0.005 * rng.standard_normal()))
         levels = {"cpu_limit": level, "threads": threads[level] if text is PAIRED else level}
         used = np.cumsum([0.1 * min(cores, limit) * (0.9 if i % 2 else 0.5) for i in range(20)])
-        samples = [
-            Sample(0.1 * (i + 1), "cpu_usage_s", float(value)) for i, value in enumerate(used)
-        ]
+        samples = [Sample(0.1 * i, "cpu_usage_s", float(value)) for i, value in enumerate(used, 1)]
         run.append(record(number + 1, level, wall, number // 5 + 1, levels=levels), samples)
     run.write_tables()
     return run

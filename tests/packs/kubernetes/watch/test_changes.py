@@ -91,9 +91,8 @@ def test_fields_have_their_owners_again_but_for_those_that_others_took():
     (patch,) = owned_again(swept, owned)["metadata"].values()
     assert fields(LIMITED) in [one["fieldsV1"] for one in patch if one["manager"] == "argocd"]
     theirs = found("700m", "colleague")
-    assert owned_again(theirs, owned)["metadata"] == {
-        "managedFields": theirs["metadata"]["managedFields"]
-    }
+    kept = theirs["metadata"]["managedFields"]
+    assert owned_again(theirs, owned)["metadata"] == {"managedFields": kept}
     assert last_set(theirs, LIMIT) == "by colleague at 10:20:30 UTC"
 
 

@@ -46,9 +46,8 @@ def starts() -> Iterator[Callable[..., int]]:
     started: list[subprocess.Popen[str]] = []
 
     def start(*argv: object) -> int:
-        process = subprocess.Popen(
-            (sys.executable, *map(str, argv)), stdout=subprocess.PIPE, text=True
-        )
+        argv = (sys.executable, *map(str, argv))
+        process = subprocess.Popen(argv, stdout=subprocess.PIPE, text=True)
         started.append(process)
         assert process.stdout is not None
         found = re.search(r"(\d+)$", process.stdout.readline().strip())

@@ -52,9 +52,8 @@ def test_a_server_that_goes_away_loses_the_trials_and_stops_the_sweep(
     home, redis, write_study, deadzone
 ):
     kills = f"test {{n}} != 3 || kill -9 {redis.pid}; sleep 0.1"
-    study = write_study(
-        argv=["sh", "-c", kills], factors={"n": [1, 2, 3]}, belongs=[{"port": redis.port}]
-    )
+    argv = ["sh", "-c", kills]
+    study = write_study(argv=argv, factors={"n": [1, 2, 3]}, belongs=[{"port": redis.port}])
     said = deadzone("sweep", study, code=SweepError.exit_code)
     assert f"port {redis.port} has gone (it was process {redis.pid})" in said.err
     lost = RunFolder.find(home / "data" / "runs", "probe/latest").trials().query("status == 'lost'")
