@@ -6,9 +6,8 @@ from deadzone.store.programs import NO_ANSWER, NOT_STARTED, answer_of, last_word
 
 
 def test_an_answer_is_what_was_printed_and_the_exit_code(tmp_path):
-    answer = answer_of(
-        (sys.executable, "-c", "import os; print(os.getcwd()); raise SystemExit(3)"), cwd=tmp_path
-    )
+    program = "import os; print(os.getcwd()); raise SystemExit(3)"
+    answer = answer_of((sys.executable, "-c", program), cwd=tmp_path)
     assert (answer.stdout.strip(), answer.returncode) == (str(tmp_path), 3)
     assert last_words(answer) == str(tmp_path)
 

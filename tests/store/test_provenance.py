@@ -33,9 +33,8 @@ def test_cores_a_process_may_not_use_do_not_count():
 def checkout(tmp_path):
     def git(*arguments):
         identity = ("-c", "user.name=T", "-c", "user.email=t@example.org")
-        subprocess.run(
-            ("git", "-C", tmp_path, *identity, *arguments), check=True, capture_output=True
-        )
+        argv = ("git", "-C", tmp_path, *identity, *arguments)
+        subprocess.run(argv, check=True, capture_output=True)
 
     git("init")
     (tmp_path / "study.yaml").write_text("a: 1\n")

@@ -36,9 +36,7 @@ def packages() -> list[dict[str, Any]]:
     ]
 
 
-TABLES = [
-    (package["name"], resource) for package in packages() for resource in package["resources"]
-]
+TABLES = [(package["name"], table) for package in packages() for table in package["resources"]]
 TABLE_NAMES = [f"{study}/{resource['name']}" for study, resource in TABLES]
 
 

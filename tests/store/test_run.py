@@ -185,9 +185,8 @@ def test_the_parquet_table_equals_the_journal(run):
 def test_an_attempt_cut_off_before_its_trial_was_recorded_tells_no_series_twice(run):
     run.append(record(1), [Sample(0.1, "cpu_usage_s", 1.0)])
     with (run.folder / "telemetry.jsonl").open("a") as telemetry:  # killed between the two journals
-        telemetry.write(
-            json.dumps({"trial": 2, "attempt": 1, "samples": [[0.1, "cpu_usage_s", 7.0]]}) + "\n"
-        )
+        line = {"trial": 2, "attempt": 1, "samples": [[0.1, "cpu_usage_s", 7.0]]}
+        telemetry.write(json.dumps(line) + "\n")
     assert run.telemetry()["value"].tolist() == [1.0]
     RunFolder(run.folder).append(record(2), [Sample(0.1, "cpu_usage_s", 2.0)])
     assert run.telemetry()["value"].tolist() == [1.0, 2.0]

@@ -41,9 +41,8 @@ def test_what_is_said_of_a_factor_is_kept_as_its_levels_are_written_out():
 
 
 def test_sizes_of_a_list_design_are_read_as_those_of_a_factor():
-    study = resolved(
-        "{}", "{kind: list, treatments: [{memory_limit: 64MiB}, {memory_limit: 1GiB}]}"
-    )
+    listed = "{kind: list, treatments: [{memory_limit: 64MiB}, {memory_limit: 1GiB}]}"
+    study = resolved("{}", listed)
     assert labels(study) == ["memory_limit=67108864", "memory_limit=1073741824"]
 
 

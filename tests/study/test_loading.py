@@ -126,9 +126,8 @@ def test_anchors_and_merge_keys_work():
 
 
 def test_values_are_replaced_by_key_path_and_by_short_name():
-    changed = parse_study(
-        GOOD, "f", {"replicates": 9, "design.seed": 4, "factors.threads": [4, 8], "title": "x"}
-    )
+    changes = {"replicates": 9, "design.seed": 4, "factors.threads": [4, 8], "title": "x"}
+    changed = parse_study(GOOD, "f", changes)
     assert (changed.design.replicates, changed.design.seed, changed.title) == (9, 4, "x")
     assert changed.factors["threads"].levels == (4, 8)
 

@@ -13,9 +13,8 @@ def sweep_of(write_study):
 
     def sweep_of(script, factor, levels, *arguments, resume=None, **design):
         argv = ["sh", "-c", script, "sh", *arguments]
-        path = write_study(
-            argv=argv, factors={factor: levels}, design={"warmup": 0, **design}, trust=NO_DOUBTS
-        )
+        design = {"warmup": 0, **design}
+        path = write_study(argv=argv, factors={factor: levels}, design=design, trust=NO_DOUBTS)
         opened, notes, problem = open_run(str(path), resume=resume), Notes(), ""
         try:
             run_sweep(opened.plan, opened.run, notes)

@@ -24,9 +24,8 @@ def study(write_study):
     def write(**keys):
         design = {"kind": "adaptive", "warmup": 1, "seed": 3, **keys.pop("design", {})}
         workload = {"kind": "command", "argv": SLEEPS}
-        return write_study(
-            workload=workload, factors={"threads": [*range(1, 11)]}, design=design, **keys
-        )
+        levels = {"threads": [*range(1, 11)]}
+        return write_study(workload=workload, factors=levels, design=design, **keys)
 
     return write
 

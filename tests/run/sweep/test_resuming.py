@@ -14,9 +14,8 @@ def begun(home, write_study, sweep, deadzone):
         script.write_text(f"sleep 0.0$1; {program}\n")
 
     write("echo 1.0")
-    study = write_study(
-        argv=["sh", str(script), "{threads}"], factors={"threads": LEVELS}, replicates=4
-    )
+    argv = ["sh", str(script), "{threads}"]
+    study = write_study(argv=argv, factors={"threads": LEVELS}, replicates=4)
     run = sweep(study)
     lines = run.journal_file.read_text().splitlines(keepends=True)
     run.journal_file.write_text("".join(lines[:18]))
@@ -83,16 +82,14 @@ def test_a_run_of_before_the_unit_was_taken_from_the_workload_goes_on_in_its_own
 ):
     read = {"took": {"regex": r"(\S+) ms", "unit": "ms"}}
     argv = ["sh", "-c", "echo 1{n} ms"]
-    study = write_study(
-        argv=argv, workload={"responses": read}, factors={"n": [1, 2, 3]}, response={"name": "took"}
-    )
+    keys = {"factors": {"n": [1, 2, 3]}, "response": {"name": "took"}}
+    study = write_study(argv=argv, workload={"responses": read}, **keys)
     run = sweep(study)
     recorded = run.folder / "study.yaml"
     assert "unit: ms" in recorded.read_text()
     before, response = recorded.read_text().split("\nresponse:\n")
     recorded.write_text(before + "\nresponse:\n" + response.replace("unit: ms", "unit: s"))
-    run.journal_file.write_text(
-        "".join(run.journal_file.read_text().splitlines(keepends=True)[:-1])
-    )
+    lines = run.journal_file.read_text().splitlines(keepends=True)
+    run.journal_file.write_text("".join(lines[:-1]))
     deadzone("sweep", "probe", "--resume", "latest", code=0)
     assert run.study().response.unit == "s"

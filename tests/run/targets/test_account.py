@@ -181,9 +181,8 @@ THREADS = (
 def counted(code, spec=None):
     with LocalTarget(spec or LocalTargetSpec()) as target:
         target.prepare(Treatment({"cpu_limit": "none"}))
-        measured = [
-            target.execute(Command((sys.executable, "-S", "-c", one)), 30) for one in (code, "pass")
-        ]
+        python = (sys.executable, "-S", "-c")
+        measured = [target.execute(Command((*python, one)), 30) for one in (code, "pass")]
         facts = target.facts()
     assert all(one.status == "ok" for one in measured), measured[0].stderr
     return measured[0].counted, measured[1].counted, facts

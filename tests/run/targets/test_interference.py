@@ -71,9 +71,8 @@ def test_a_short_trial_is_judged_by_what_was_before_it():
     ],
 )
 def test_what_neighbours_took_is_no_more_than_what_was_waited_for(foreign, ready_s, stall_s, share):
-    assert waited_share(foreign, 2.0, ready_s, stall_s) == (
-        None if share is None else pytest.approx(share)
-    )
+    expected = None if share is None else pytest.approx(share)
+    assert waited_share(foreign, 2.0, ready_s, stall_s) == expected
 
 
 @pytest.mark.parametrize(("threads_share", "met"), [(False, 0.0), (True, 0.25)])

@@ -9,9 +9,8 @@ from deadzone.run.targets.kernel_files import key_values, read_bytes, stall_s, w
 
 def test_counters_are_read_and_other_lines_left_out(tmp_path):
     file = tmp_path / "cpu.stat"
-    file.write_text(
-        "nr_periods 12\nnr_throttled 3\nwords here three\nsome text\nthrottled_time 45\n\n"
-    )
+    text = "nr_periods 12\nnr_throttled 3\nwords here three\nsome text\nthrottled_time 45\n\n"
+    file.write_text(text)
     assert key_values(file) == {"nr_periods": 12, "nr_throttled": 3, "throttled_time": 45}
     assert key_values(tmp_path / "absent") == {}
 

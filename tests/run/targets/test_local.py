@@ -314,9 +314,8 @@ def test_the_trials_own_cpu_is_not_foreign(quota, execute):
     is."""
     cores = os.cpu_count() or 1
     burn_all = f"import os\nfor _ in range({cores - 1}): os.fork()\n" + BURN.format(0.4)
-    measured = execute(
-        *PYTHON, f"{burn_all}try: os.wait()\nexcept ChildProcessError: pass", mechanism=quota
-    )
+    program = f"{burn_all}try: os.wait()\nexcept ChildProcessError: pass"
+    measured = execute(*PYTHON, program, mechanism=quota)
     own, foreign = measured.cpu_efficiency, measured.interference.foreign_cpu
     assert own > 0.5
     assert own + foreign <= cores + 3 * measured.interference.foreign_cpu_resolution + 0.1

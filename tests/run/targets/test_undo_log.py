@@ -25,9 +25,8 @@ def state(tmp_path, monkeypatch):
 def test_a_kept_promise_gives_back_files_and_runs_its_command(tmp_path, state):
     setting, said = tmp_path / "setting", tmp_path / "said"
     setting.write_text("changed")
-    note = record_change(
-        UndoEntry("the setting", files={str(setting): "before"}, argv=("touch", str(said)))
-    )
+    entry = UndoEntry("the setting", files={str(setting): "before"}, argv=("touch", str(said)))
+    note = record_change(entry)
     assert undo(note) is None
     assert setting.read_text() == "before" and said.exists()
     assert not list(state.iterdir())

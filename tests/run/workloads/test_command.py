@@ -128,9 +128,8 @@ def test_a_response_that_is_not_printed_fails_the_trial_with_its_name(measure):
 
 
 def test_the_exit_codes_that_are_expected_are_fine_and_others_are_not(measure):
-    trials = measure(
-        ["sh", "-c", "exit {threads}"], factors={"threads": [1, 2]}, expected_exit_codes=[1]
-    )
+    argv = ["sh", "-c", "exit {threads}"]
+    trials = measure(argv, factors={"threads": [1, 2]}, expected_exit_codes=[1])
     by_code = trials.set_index("exit_code")
     assert by_code.loc[1, "status"] == "ok"
     assert (by_code.loc[2, "status"], by_code.loc[2, "error"]) == ("failed", "exit code 2")

@@ -19,9 +19,8 @@ def workload(tmp_path):
     """The workload, ready, with its scratch folder."""
 
     def ready(**keys):
-        made = Workload(
-            FfmpegWorkloadSpec(**{"clip": ClipSpec(**CLIP), "scale": "320:180", **keys})
-        )
+        keys = {"clip": ClipSpec(**CLIP), "scale": "320:180", **keys}
+        made = Workload(FfmpegWorkloadSpec(**keys))
         scratch = tmp_path / "scratch"
         scratch.mkdir()
         return made, scratch, made.prepare_sweep(scratch)

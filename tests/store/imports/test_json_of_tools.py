@@ -39,9 +39,8 @@ def test_a_test_in_which_nothing_was_answered_has_no_latencies(tmp_path):
 def test_every_run_is_a_trial():
     table = imported("hyperfine", sample("hyperfine.json"))
     runs = table.groupby("command", sort=False)["wall_s"]
-    assert runs.size().to_dict() == dict.fromkeys(
-        ("sha256sum /usr/bin/git", "md5sum /usr/bin/git"), 20
-    )
+    commands = ("sha256sum /usr/bin/git", "md5sum /usr/bin/git")
+    assert runs.size().to_dict() == dict.fromkeys(commands, 20)
     assert table["wall_s"].iloc[0] == 0.008495883000000001
     assert runs.median().tolist() == pytest.approx([0.0085026005, 0.005818893])
     assert list(table["replicate"][:3]) == [1, 2, 3]
