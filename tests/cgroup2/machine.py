@@ -44,9 +44,7 @@ def tell_stories(cases: Collection[str] = ()) -> dict[str, dict[str, Any]]:
             warnings.warn(
                 f"The emulated machine fell silent at boot {boot} of {BOOTS}.", stacklevel=2
             )
-        results = [
-            json.loads(line) for line in (folder / "results").read_text().splitlines() if line
-        ]
+        results = [json.loads(one) for one in (folder / "results").read_text().splitlines() if one]
         console = (folder / "console").read_text(errors="replace")
     return {"console": {"text": console}, **{result["case"]: result for result in results}}
 

@@ -167,9 +167,8 @@ def second_node(cluster: Cluster) -> Iterator[str]:
         return
     worker = {**os.environ, "DEADZONE_TEST_NODE": "1"}
     command = (sys.executable, node.__file__)
-    joined = subprocess.run(
-        (*command, "join"), env=worker, capture_output=True, text=True, check=False
-    )
+    argv = (*command, "join")
+    joined = subprocess.run(argv, env=worker, capture_output=True, text=True, check=False)
     assert joined.returncode == 0, joined.stderr
     yield joined.stdout.strip()
     subprocess.run((*command, "leave"), env=worker, check=True)

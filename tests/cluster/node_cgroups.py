@@ -69,9 +69,7 @@ def _groups() -> list[Path]:
 
 def _hierarchies_v1() -> list[Path]:
     """Mounted hierarchies; of those that go by two names, one."""
-    folders = [
-        path for path in ROOT.iterdir() if path.is_dir() and (path / "cgroup.procs").exists()
-    ]
+    folders = [one for one in ROOT.iterdir() if one.is_dir() and (one / "cgroup.procs").exists()]
     return list(
         {
             path.stat().st_dev: path for path in folders if path.stat().st_dev != ROOT.stat().st_dev

@@ -110,9 +110,7 @@ class Left:
 
     def files(self, name: str = "worker") -> list[str]:
         """What lies in /tmp of the container."""
-        return [
-            line for line in self.inside("ls /tmp", name).split() if line.startswith("deadzone")
-        ]
+        return [one for one in self.inside("ls /tmp", name).split() if one.startswith("deadzone")]
 
     def inside(self, script: str, name: str = "worker") -> str:
         """What a script prints in the container."""

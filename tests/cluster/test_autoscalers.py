@@ -37,9 +37,8 @@ def autoscalers(own_cluster, namespace, study):
     inside = ("--namespace", namespace)
     metadata = {"name": "worker", "namespace": namespace}
     worker = {"apiVersion": "apps/v1", "kind": "Deployment", "name": "worker"}
-    own_cluster.kubectl(
-        "autoscale", "deployment/worker", *inside, "--min=1", "--max=3", "--cpu-percent=60"
-    )
+    bounds = ("--min=1", "--max=3", "--cpu-percent=60")
+    own_cluster.kubectl("autoscale", "deployment/worker", *inside, *bounds)
     vertical = {"targetRef": worker, "updatePolicy": {"minReplicas": 1}}
     scaled = {"scaleTargetRef": {"name": "worker"}, "triggers": [{"type": "kafka", "metadata": {}}]}
     for version, kind, spec in (

@@ -44,19 +44,16 @@ def volume(folder: Path, namespace: str) -> dict[str, Any]:
 def manifests(namespace: str, image: str) -> list[dict[str, Any]]:
     """What `kubectl apply -k deploy` makes, in the test's namespace, with its study and its
     image."""
-    said = subprocess.run(
-        ("kubectl", "kustomize", str(DEPLOY)), capture_output=True, text=True, check=True
-    )
-    text = said.stdout.replace("namespace: deadzone\n", f"namespace: {namespace}\n")
+    said = subprocess.check_output(("kubectl", "kustomize", str(DEPLOY)), text=True)
+    text = said.replace("namespace: deadzone\n", f"namespace: {namespace}\n")
     # not namespaced, so named after the test
     text = text.replace("deadzone-nodes", f"{namespace}-nodes")
     listed = [one for one in yaml.safe_load_all(text) if one["kind"] != "Namespace"]
     for one in listed:
         if one["kind"] == "ConfigMap":
             target = yaml.safe_load(one["data"]["study.yaml"])["target"]
-            one["data"]["study.yaml"] = json.dumps(
-                {**STUDY, "target": {**target, "namespace": namespace}}
-            )
+            study = {**STUDY, "target": {**target, "namespace": namespace}}
+            one["data"]["study.yaml"] = json.dumps(study)
         if one["kind"] == "CronJob":
             (container,) = one["spec"]["jobTemplate"]["spec"]["template"]["spec"]["containers"]
             container.update(image=image, imagePullPolicy="Never")

@@ -78,9 +78,8 @@ def test_an_unknown_workload_or_container_is_named_with_the_nearest(refused):
 
 def test_no_cluster_is_one_sentence(write_study, deadzone, monkeypatch, tmp_path):
     monkeypatch.setenv("KUBECONFIG", str(tmp_path / "none"))
-    said = deadzone(
-        "sweep", write_study(argv=["true"], target=target("x"), factors={"cpu_limit": [1]}), code=4
-    )
+    study = write_study(argv=["true"], target=target("x"), factors={"cpu_limit": [1]})
+    said = deadzone("sweep", study, code=4)
     assert "There is no cluster to reach" in said.err
 
 
@@ -122,9 +121,8 @@ def test_streams_that_are_cut_while_a_sweep_settles_in_are_opened_again(
 ):
     link = Link((NODE_ADDRESS, API_PORT))
     path = tmp_path / "kubeconfig"
-    path.write_text(
-        kubeconfig_with(own_cluster.kubeconfig, server=f"https://127.0.0.1:{link.port}")
-    )
+    server = f"https://127.0.0.1:{link.port}"
+    path.write_text(kubeconfig_with(own_cluster.kubeconfig, server=server))
     monkeypatch.setenv("KUBECONFIG", str(path))
     begun = start("sweep", worker_study())
     begun.wait_for(left.annotation, "the lock of the workload")

@@ -228,9 +228,8 @@ def test_a_pod_that_others_resize_stays_so_and_stops_the_sweep(cluster, namespac
     assert "to 700m by colleague at" in err and "Traceback" not in err
     (now,) = left.pod_resources()
     assert now == {"limits": {"cpu": "700m"}, "requests": {"cpu": "50m"}}
-    assert resources(cluster.get("deployment", "worker", "--namespace", namespace))["limits"] == {
-        "cpu": "1"
-    }
+    template = resources(cluster.get("deployment", "worker", "--namespace", namespace))
+    assert template["limits"] == {"cpu": "1"}
     assert left.annotation() is None and left.leases() == [] and left.files() == []
 
 
@@ -307,9 +306,8 @@ def test_the_history_of_rollouts_has_each_level_and_no_note_of_the_sweep(
         patched(cluster, namespace, container(env=[{"name": "MODE", "value": mode}]))
         cluster.kubectl("rollout", "status", name, *inside, "--timeout=120s")
     where, factors = target(namespace, change="patch"), {"cpu_limit": [0.3, 0.4]}
-    said = deadzone(
-        "sweep", write_study(argv=["true"], target=where, factors=factors, replicates=1), code=0
-    )
+    study = write_study(argv=["true"], target=where, factors=factors, replicates=1)
+    said = deadzone("sweep", study, code=0)
     assert "`kubectl rollout undo` needs --to-revision afterwards" in said.err
     revisions = cluster.kubectl("rollout", "history", name, *inside).split()
     assert [word for word in revisions if word.isdigit()] == ["1", "2", "4", "5", "6"]
@@ -322,9 +320,8 @@ def test_the_history_of_rollouts_has_each_level_and_no_note_of_the_sweep(
 
 def test_three_pods_lost_in_a_row_end_the_sweep(namespace, deployment, write_study, deadzone, left):
     """The program ends its own pod's first process, as often as it runs."""
-    deployment(
-        annotations=ALLOWED, command=["/bin/busybox", "sh", "-c", "while :; do sleep 1; done"]
-    )
+    command = ["/bin/busybox", "sh", "-c", "while :; do sleep 1; done"]
+    deployment(annotations=ALLOWED, command=command)
     study = write_study(
         argv=["sh", "-c", "sleep 0.3; kill -KILL -1; sleep 5"],
         target=target(namespace, start_timeout_s=60),

@@ -67,9 +67,8 @@ def test_a_request_above_the_limit_is_refused_before_the_first_trial(
 ):
     deployment(annotations=ALLOWED, resources=OWN)
     said = deadzone("sweep", look({"cpu_request": [0.1, 1.5]}), code=4)
-    assert (
-        "must be less than or equal to cpu limit" in said.err and "Nothing was measured" in said.err
-    )
+    assert "must be less than or equal to cpu limit" in said.err
+    assert "Nothing was measured" in said.err
     assert left.limits() == OWN and left.annotation() is None
 
 
@@ -120,9 +119,8 @@ def test_the_patch_has_what_was_swept_and_fits_an_object_that_was_never_applied(
     cluster.kubectl("delete", "deployment/worker", "--namespace", namespace)
     made["metadata"] = {"name": "worker", "namespace": namespace, "annotations": ALLOWED}
     cluster.kubectl("create", "--filename=-", given=json.dumps(made))
-    said = deadzone(
-        "sweep", look({"memory_limit": ["96MiB", "128MiB"], "cpu_limit": [0.5]}), code=0
-    )
+    limits = {"memory_limit": ["96MiB", "128MiB"], "cpu_limit": [0.5]}
+    said = deadzone("sweep", look(limits), code=0)
     said = deadzone("recommend", "probe/latest", "--manifest", code=0)
     (tmp_path / "patch.yaml").write_text(said.out)
     command = f"-n {namespace} patch deployment worker --patch-file"

@@ -20,9 +20,8 @@ def test_what_is_in_the_way_is_told_with_the_remedy(
 ):
     deployment(image=bare_image)
     inside = ("--namespace", namespace)
-    cluster.kubectl(
-        "autoscale", "deployment/worker", *inside, "--min=1", "--max=3", "--cpu-percent=60"
-    )
+    bounds = ("--min=1", "--max=3", "--cpu-percent=60")
+    cluster.kubectl("autoscale", "deployment/worker", *inside, *bounds)
     cluster.kubectl("create", "quota", "cpu", *inside, "--hard=limits.cpu=1500m")
     said = deadzone("doctor", "--kubernetes", f"{namespace}/worker", code=4)
     for told in (

@@ -193,9 +193,8 @@ def disk_in_trouble(scene: Scene) -> None:
     or of control groups."""
     draw = scene.draw
     data = str(scene.home / "data")
-    under = draw.choice(
-        [data, data, data, "/dev/shm/", str(scene.folder / "state"), "/sys/fs/cgroup"]
-    )
+    state = str(scene.folder / "state")
+    under = draw.choice([data, data, data, "/dev/shm/", state, "/sys/fs/cgroup"])
     after = int(2 ** draw.uniform(0, 9)) - 1
     times = draw.choice([1, 2, -1, -1])
     arming = Arming(calls=(("trouble", (under.encode(), draw.choice(DISK_ERRORS), after, times)),))
@@ -240,9 +239,8 @@ def folder_moved(scene: Scene) -> None:
     run.folder.parent.mkdir(parents=True, exist_ok=True)  # one without a run is removed
     away.rename(run.folder)
     scene.ended(command, codes={0, 2, 3, 4})
-    assert not had or code == 0 or "Nothing was measured" not in command.printed(), (
-        command.printed()
-    )
+    printed = command.printed()
+    assert not had or code == 0 or "Nothing was measured" not in printed, printed
 
 
 def two_at_once(scene: Scene) -> None:
@@ -270,9 +268,8 @@ def _garbled(scene: Scene, content: bytes) -> bytes:
 
 
 def _followed(scene: Scene, content: bytes) -> bytes:
-    return content + scene.draw.choice(
-        [b"\n", b"\0" * 4096, b"garbage", b"[]\n", b"{}\n", b"\xef\xbb\xbf"]
-    )
+    more = [b"\n", b"\0" * 4096, b"garbage", b"[]\n", b"{}\n", b"\xef\xbb\xbf"]
+    return content + scene.draw.choice(more)
 
 
 def _emptied(scene: Scene, content: bytes) -> bytes:

@@ -182,9 +182,7 @@ class Command:
         groups = (Path(at) / name for at, below, _ in os.walk("/sys/fs/cgroup") for name in below)
         homes = {Path(tempfile.gettempdir()), Path("/dev/shm")}
         scratch = (path for home in homes for path in home.glob("deadzone-*"))
-        return [
-            path for path in (*groups, *scratch) if path.name.startswith(f"deadzone-{self.pid}-")
-        ]
+        return [one for one in (*groups, *scratch) if one.name.startswith(f"deadzone-{self.pid}-")]
 
 
 @contextlib.contextmanager

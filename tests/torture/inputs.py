@@ -438,9 +438,8 @@ def _where(error: BaseException) -> str:
     words without figures."""
     if isinstance(error, Found):
         return re.sub(r"[\d.]+|'.*", "#", str(error).splitlines()[0])[:80]
-    ours = [
-        one for one in traceback.extract_tb(error.__traceback__) if "/deadzone/" in one.filename
-    ]
+    stack = traceback.extract_tb(error.__traceback__)
+    ours = [one for one in stack if "/deadzone/" in one.filename]
     if not ours:
         return repr(error)
     file = ours[-1].filename.rpartition("/deadzone/")[2]
