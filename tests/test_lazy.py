@@ -10,9 +10,8 @@ from deadzone.lazy import listed
 @pytest.mark.parametrize("module", ["deadzone", "deadzone.plugins"])
 def test_names_loaded_when_first_used_are_those_a_type_checker_sees(module):
     source = Path(str(import_module(module).__file__))
-    for_checkers = next(
-        node for node in ast.parse(source.read_text()).body if isinstance(node, ast.If)
-    )
+    body = ast.parse(source.read_text()).body
+    for_checkers = next(node for node in body if isinstance(node, ast.If))
     imports = {
         alias.name: node.module
         for node in for_checkers.body

@@ -158,9 +158,7 @@ def test_modules_stay_small_and_their_names_say_their_subject():
 @cache
 def library_imports() -> dict[str, set[tuple[str, str]]]:
     """What each module of the library imports, by the module's name."""
-    paths = {
-        ".".join(path.relative_to(ROOT / "lib").with_suffix("").parts): path for path in MODULES
-    }
+    paths = {".".join(one.relative_to(ROOT / "lib").with_suffix("").parts): one for one in MODULES}
     return {name: set(imported(path.read_text())) for name, path in paths.items()}
 
 
@@ -206,9 +204,7 @@ def test_a_change_and_a_number_are_few_files_that_exist(heading, n_rows, most):
 
 def files_named(row: str) -> list[str]:
     """The files and folders that a row of a table names, all of which exist."""
-    places = [
-        name for name in re.findall(r"`([^` ]+)`", row) if "/" in name or name.endswith(".md")
-    ]
+    places = [one for one in re.findall(r"`([^` ]+)`", row) if "/" in one or one.endswith(".md")]
     assert not [name for name in places if not (ROOT / name).exists()], row
     return places
 
@@ -244,9 +240,7 @@ def test_every_dependency_is_imported_or_a_plug_in():
         if cell.cell_type == "code"
     ]
     sources = [*cells, *(path.read_text() for path in PROGRAMS)]
-    taken = {
-        pair for pairs in (*library_imports().values(), *map(imported, sources)) for pair in pairs
-    }
+    taken = set().union(*library_imports().values(), *map(imported, sources))
     used = {module.split(".")[0] for module, _ in taken}
     for package in requirements():
         provided = {file.parts[0].removesuffix(".py") for file in metadata.files(package) or ()}
@@ -264,9 +258,7 @@ rest."""
 
 def test_conda_users_get_the_same_dependencies():
     environment = yaml.safe_load((ROOT / "environment.yml").read_text())
-    from_pip = next(
-        entry["pip"] for entry in environment["dependencies"] if isinstance(entry, dict)
-    )
+    from_pip = next(one["pip"] for one in environment["dependencies"] if isinstance(one, dict))
     from_conda = [entry for entry in environment["dependencies"] if isinstance(entry, str)]
     dependencies = requirements()
     assert environment["channels"] == ["conda-forge"]
@@ -383,7 +375,6 @@ def test_make_bench_runs_every_benchmark():
         for path in (ROOT / "benchmarks").glob("*.py")
         if '"docs" / "benchmarks"' in path.read_text()
     }
-    listed = re.findall(
-        r'^    "(\w+\.py)",$', (ROOT / "benchmarks" / "all.py").read_text(), re.MULTILINE
-    )
+    script = (ROOT / "benchmarks" / "all.py").read_text()
+    listed = re.findall(r'^    "(\w+\.py)",$', script, re.MULTILINE)
     assert sorted(listed) == sorted(scripts)

@@ -55,9 +55,7 @@ def environment(wheel, extra, tmp_path_factory):
         argv = (home / "bin" / program, *map(str, arguments))
         how = {"stdin": subprocess.DEVNULL, "capture_output": True, "text": True}
         ended = subprocess.run(argv, cwd=cwd, env=variables, **how)
-        assert ended.returncode in (code, or_else or code), (
-            ended.stdout[-2000:] + ended.stderr[-3000:]
-        )
+        assert ended.returncode in (code, or_else or code), (ended.stdout + ended.stderr)[-5000:]
         return ended.stderr if code else ended.stdout
 
     run.folder, run.environment, run.home = folder, variables, home
@@ -220,9 +218,7 @@ def saved(page, path):
     """Save the notebook; whether every cell had run."""
     page.keyboard.press("Control+s")
     page.wait_for_timeout(1000)
-    return all(
-        cell["execution_count"] or not "".join(cell["source"]).strip() for cell in cells(path)
-    )
+    return all(one["execution_count"] or not "".join(one["source"]).strip() for one in cells(path))
 
 
 HEAVY = ("jupyterlab", "kubernetes", "typst", "imageio_ffmpeg", "pyarrow", "matplotlib")

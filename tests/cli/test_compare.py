@@ -66,9 +66,8 @@ def test_a_run_that_was_measured_elsewhere_is_said_to_be(write_study, sweep, dea
     study = write_study(design={"replicates": 2})
     one, other = sweep(study), sweep(study)
     facts = json.loads((other.folder / "provenance.json").read_text())
-    (other.folder / "provenance.json").write_text(
-        json.dumps({**facts, "cpu_model": "another", "kernel": None})
-    )
+    changed = {**facts, "cpu_model": "another", "kernel": None}
+    (other.folder / "provenance.json").write_text(json.dumps(changed))
     said = " ".join(deadzone("compare", one.run_id, other.run_id).out.split())
     assert "They are known to differ in cpu model (" in said and "kernel" not in said
 

@@ -99,9 +99,8 @@ def test_on_a_terminal_somebody_is_asked_once(strange, home, tmp_path):
     assert code == 0 and "Execute that?" in shown
     shown, code = on_a_terminal(b"", strange, home, tmp_path)
     assert code == 0 and "Execute that?" not in shown
-    strange.write_text(
-        yaml.safe_dump({**STUDY, "workload": {**STUDY["workload"], "argv": ["rm", "{threads}"]}})
-    )
+    workload = {**STUDY["workload"], "argv": ["rm", "{threads}"]}
+    strange.write_text(yaml.safe_dump({**STUDY, "workload": workload}))
     shown, code = on_a_terminal(b"n\n", strange, home, tmp_path)
     assert code == 130 and "rm '{threads}'" in shown
     kept = list((home / "data").rglob("trials.jsonl"))

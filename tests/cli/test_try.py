@@ -43,9 +43,8 @@ def test_a_line_ends_with_the_setting_and_the_place_of_its_run(tried, tmp_path):
     said = tried(*BUSY, "-L", "n", "1,2,4", "-r", "2", "-w", "0", "--response", r"tps = ([\d.]+)", "--goal", "max",  # noqa: E501
                  "--", *PRINTS).out  # fmt: skip
     assert "sh-n: n 1, 2, 4" in said and "6 trials: 3 treatments, 2 times in random order" in said
-    assert re.search(
-        r"^Set n 4: 400.*, >99 % sure to be within 3 % of the best\.$", said, re.MULTILINE
-    )
+    best = r"^Set n 4: 400.*, >99 % sure to be within 3 % of the best\.$"
+    assert re.search(best, said, re.MULTILINE)
     [folder] = (tmp_path / "deadzone" / "runs" / "sh-n").iterdir()
     assert f"Run: {folder.relative_to(tmp_path)}" in said
     assert "─" not in said  # a pipe gets no picture

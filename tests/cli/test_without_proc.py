@@ -24,9 +24,8 @@ def hidden():
             "deadzone.cli.main", *arguments,
         )  # fmt: skip
         more = {"DEADZONE_HOME": str(home)} if home else {}
-        said = subprocess.run(
-            argv, capture_output=True, text=True, check=False, env={**os.environ, **more}
-        )
+        env = {**os.environ, **more}
+        said = subprocess.run(argv, capture_output=True, text=True, check=False, env=env)
         assert "Traceback" not in said.stderr, said.stderr
         return said
 

@@ -119,9 +119,8 @@ def test_an_idle_namespace_has_no_series_rather_than_wrong_ones(answers):
 def series(run):
     """What the commands of deploy/README.md make of a run."""
     needs("jq")
-    (block,) = re.findall(
-        r"```sh\n(study=.*?)```", (ROOT / "deploy" / "README.md").read_text(), re.DOTALL
-    )
+    page = (ROOT / "deploy" / "README.md").read_text()
+    (block,) = re.findall(r"```sh\n(study=.*?)```", page, re.DOTALL)
     commands = re.sub(r"^study=\S+ run=\S+", f"study=probe run={run.run_id}", block)
     commands = re.sub(r"^promtool.*$", "cat trials.txt", commands, flags=re.MULTILINE)
     repository = run.folder.parents[3]

@@ -16,10 +16,8 @@ DEPLOY = Path(__file__).resolve().parents[2] / "deploy"
 def rendered() -> dict[tuple[str, str], dict[str, Any]]:
     """Objects by kind and name, as `kubectl apply -k deploy` would make them."""
     needs("kubectl")
-    said = subprocess.run(
-        ("kubectl", "kustomize", str(DEPLOY)), capture_output=True, text=True, check=True
-    )
-    return {(one["kind"], one["metadata"]["name"]): one for one in yaml.safe_load_all(said.stdout)}
+    said = subprocess.check_output(("kubectl", "kustomize", str(DEPLOY)), text=True)
+    return {(one["kind"], one["metadata"]["name"]): one for one in yaml.safe_load_all(said)}
 
 
 def one(rendered: dict[tuple[str, str], dict[str, Any]], kind: str) -> dict[str, Any]:
@@ -44,9 +42,8 @@ def test_the_cronjob_runs_the_study_with_the_account_that_has_the_role(rendered)
     study = next(volume for volume in pod["volumes"] if volume["name"] == "study")
     assert ("ConfigMap", study["configMap"]["name"]) in rendered
     (container,) = pod["containers"]
-    assert container["args"][0] == "run" and Path(container["args"][1]).parent == Path(
-        "/etc/deadzone"
-    )
+    assert container["args"][0] == "run"
+    assert Path(container["args"][1]).parent == Path("/etc/deadzone")
     assert container["image"].startswith("registry.example.com/")
 
 

@@ -45,9 +45,8 @@ def test_a_function_of_a_cell_is_swept_with_progress_and_the_kernel_goes_on(kern
     _, client = kernel
     pid = ask(client, "import os; print(os.getpid())")[0].strip()
     assert ask(client, DEFINED.format(home=str(tmp_path), pid=pid))[1] == ""
-    shown, error = ask(
-        client, 'run = dz.sweep(train, {"num_workers": [1, 2]}, replicates=1, response="size")'
-    )
+    code = 'run = dz.sweep(train, {"num_workers": [1, 2]}, replicates=1, response="size")'
+    shown, error = ask(client, code)
     assert error == ""
     assert "trial" in shown and "recorded in" in shown
     assert "2" in ask(client, "run.trials['num_workers'].nunique()")[0]

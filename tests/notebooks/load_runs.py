@@ -128,9 +128,8 @@ def spike_run(folder: Path) -> RunFolder:
 
 def ramp_run(folder: Path) -> RunFolder:
     """Ramps of held connections that the kernel ended for memory at about 4,800."""
-    run = _of_connections(
-        folder, "ramp", "{connection_rate: [10, 20]}", "connections_held", "run-3"
-    )
+    factors = "{connection_rate: [10, 20]}"
+    run = _of_connections(folder, "ramp", factors, "connections_held", "run-3")
     for number, held in enumerate((4812.0, 4790.0, 4805.0), start=1):
         responses = {"connections_held": held, "connect_p99_ms": 3.0, "server_died": 1.0,
                      "service_oom_kills": 1.0, "service_memory_peak_bytes": 512 * 2**20,

@@ -67,8 +67,7 @@ def profiled_run(runs: Path, study: str = STUDY, trials: list = TRIALS) -> RunFo
             levels = {"build": build, "streams": streams}
             line = record(number, None, 12.0, block, levels=levels, responses=told)
             run.append(line, profiles=files)
-    run.write_provenance(
-        {"host": "a-machine", "recorded_at": "2026-11-22T01:00:00+00:00", "kernel": "6.1"}
-    )
+    facts = {"host": "a-machine", "recorded_at": "2026-11-22T01:00:00+00:00", "kernel": "6.1"}
+    run.write_provenance(facts)
     run.write_tables()
     return run

@@ -24,9 +24,7 @@ def made_run(tmp_path, **marks):
     run = RunFolder.create(tmp_path, parse_study(STUDY, "study.yaml"), "run-1")
     made = trials({"pod": LIMITED, "container": FAST}, n=8)
     for number, row in enumerate(made.to_dict("records"), start=1):
-        values = {
-            name: value for name, value in row.items() if value == value and value is not None
-        }
+        values = {key: value for key, value in row.items() if value == value and value is not None}
         place = {"environment": values.pop("environment"), "cpu_limit": values.pop("cpu_limit")}
         block, _ = values.pop("block") + 1, values.pop("status")
         wall_s = values.pop("wall_s")
@@ -34,9 +32,8 @@ def made_run(tmp_path, **marks):
         counted |= {
             name: round(counted[name]) for name in ("nr_periods", "nr_throttled") if counted[name]
         }
-        run.append(
-            record(number, None, wall_s, block, levels=place, responses=values, **counted, **marks)
-        )
+        told = {"levels": place, "responses": values, **counted, **marks}
+        run.append(record(number, None, wall_s, block, **told))
     run.write_provenance(PROVENANCE)
     run.write_tables()
     return run.folder

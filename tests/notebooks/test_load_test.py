@@ -70,9 +70,8 @@ def test_a_load_that_no_pool_feels_asks_for_a_higher_one():
     trials = pd.DataFrame({"workers": [1, 2, 4] * 4, "rate": 5000.0})
     trials["latency_p99_ms"] = 2 * np.exp(0.1 * rng.standard_normal(len(trials)))
     said = capacity(trials, "workers", "rate", response="latency_p99_ms").verdict()
-    assert said.startswith(
-        "At 5,000 requests/s no setting of workers is shown to be better than another"
-    )
+    no_better = "At 5,000 requests/s no setting of workers is shown to be better than another"
+    assert said.startswith(no_better)
     assert "Set " not in said
 
 
@@ -93,9 +92,7 @@ def test_what_an_objective_allows_many_times_over_is_no_harm(tmp_path):
         test = capacity(load_run(made.folder))
         assert {one.rate for one in test.reversals if one.start is not None} == turns
         if not turns:
-            assert not any(
-                "reversal" in set(model.phases["label"]) for model in test.models.values()
-            )
+            assert not any("reversal" in set(one.phases["label"]) for one in test.models.values())
 
 
 @pytest.mark.night

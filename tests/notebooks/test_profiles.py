@@ -124,14 +124,11 @@ def test_it_opens_on_a_run_that_fills_it():
     with Executed("profiles") as executed:
         assert "cpu changes by -71.0 %. names saves most" in executed.verdict
         assert executed.value("len(stacks)") > 0
-        held = executed.value(
-            "trials[trials['rate'] == 930].groupby('side')['amount'].mean().to_dict()"
-        )
+        mean = "trials[trials['rate'] == 930].groupby('side')['amount'].mean().to_dict()"
+        held = executed.value(mean)
         assert held == pytest.approx(executed.value("whole[['before', 'after']].to_dict()"))
         taken = executed.value("{side: row['expected'] for side, row in rows.items()}")
-        assert (
-            0.8 < taken["before"] < 1.2 and 0.1 < taken["after"] < 0.5
-        )  # cores, at twice the load
+        assert 0.8 < taken["before"] < 1.2 and 0.1 < taken["after"] < 0.5  # cores at twice the load
 
 
 def test_published_tables_are_shown_too():

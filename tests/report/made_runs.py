@@ -92,9 +92,8 @@ def write_run(
     run = RunFolder.create(home / "data" / "runs", parse_study(STUDY, "study.yaml"), run_id)
     for number in range(replicates * len(LEVELS)):
         block, level = number // len(LEVELS) + 1, LEVELS[number % len(LEVELS)]
-        line = record(
-            number + 1, level, curve(level) * float(np.exp(0.01 * rng.standard_normal())), block
-        )
+        took = curve(level) * float(np.exp(0.01 * rng.standard_normal()))
+        line = record(number + 1, level, took, block)
         kept = change(line) if change else line
         if kept:
             run.append(kept)

@@ -39,9 +39,8 @@ def results(trials):
 
 def test_a_claim_names_a_level_with_a_remark_by_its_number_or_as_it_is_written():
     names = [1, 2, "4 (cores)", "8 (HT)"] * 3
-    trials = pd.DataFrame(
-        {"threads": names, "wall_s": [8.0, 4.0, 2.0, 1.2, 8.1, 4.1, 2.1, 1.3, 8, 4, 2, 1.2]}
-    )
+    wall_s = [8.0, 4.0, 2.0, 1.2, 8.1, 4.1, 2.1, 1.3, 8, 4, 2, 1.2]
+    trials = pd.DataFrame({"threads": names, "wall_s": wall_s})
     for claim in ("threads 8 is best", {"best": {"threads": "8 (HT)"}}, "threads 1 to 8 is linear"):
         (judged,) = dz.judge(claim, trials, "threads", "wall_s")
         assert judged.verdict == "supported", claim

@@ -60,9 +60,8 @@ def test_a_study_is_read_from_a_name_a_text_or_a_mapping():
     workload = {"kind": "command", "argv": ["true", "{n}"]}
     written = {"study": "own", "workload": workload, "factors": {"n": [1, 2]}}
     assert dz.load_study(written, replicates=2).design.replicates == 2
-    assert (
-        dz.load_study(f"study: own\nworkload: {workload}\nfactors: {{n: [1, 2]}}\n").study == "own"
-    )
+    text = f"study: own\nworkload: {workload}\nfactors: {{n: [1, 2]}}\n"
+    assert dz.load_study(text).study == "own"
     assert dz.load_study("xz-threads", threads=[1, 2], design__timeout_s=9).design.timeout_s == 9
 
 

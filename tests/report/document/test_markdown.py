@@ -51,7 +51,6 @@ def test_what_a_cell_says_is_read_in_the_pdf():
 
 def test_no_text_of_a_cell_becomes_code():
     hostile = 'see #panic("no") "quoted" \\ @nobody <label> [x] $'
-    seen = printed(
-        f"{hostile}\n\n    {hostile}\n\n# {hostile}\n\n| {hostile} |\n|---|\n| {hostile} |"
-    )
+    text = f"{hostile}\n\n    {hostile}\n\n# {hostile}\n\n| {hostile} |\n|---|\n| {hostile} |"
+    seen = printed(text)
     assert seen.count('#panic("no")') == 5

@@ -20,9 +20,8 @@ TRIALS = pd.DataFrame(
 
 
 def frame_output(frame):
-    return v4.new_output(
-        "execute_result", data={PLAIN: table_of(frame).to_json(), "text/plain": repr(frame)}
-    )
+    data = {PLAIN: table_of(frame).to_json(), "text/plain": repr(frame)}
+    return v4.new_output("execute_result", data=data)
 
 
 def code(source="", *outputs, **metadata):

@@ -42,9 +42,8 @@ def published(tmp_path_factory):
     home = new_repository(tmp_path_factory.mktemp("strangers") / "repository")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("DEADZONE_HOME", str(home))
-        run = RunFolder.create(
-            home / "data" / "runs", parse_study(json.dumps(STUDY), "study.yaml"), "run-1"
-        )
+        study = parse_study(json.dumps(STUDY), "study.yaml")
+        run = RunFolder.create(home / "data" / "runs", study, "run-1")
         for number in range(12):
             level = LEVELS[number % 3]
             wrong = {"status": "failed", "exit_code": 1, "error": HOSTILE}
@@ -53,9 +52,8 @@ def published(tmp_path_factory):
             wall = 1 + number % 3 + number / 100
             run.append(record(number + 1, level, wall, number // 3 + 1, **changes))
         run.write_tables()
-        (run.folder / "provenance.json").write_text(
-            json.dumps({**PROVENANCE, "host": HOSTILE, "cpu_model": HOSTILE})
-        )
+        facts = {**PROVENANCE, "host": HOSTILE, "cpu_model": HOSTILE}
+        (run.folder / "provenance.json").write_text(json.dumps(facts))
         yield publish_run(run)
 
 

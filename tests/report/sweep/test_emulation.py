@@ -7,9 +7,8 @@ from deadzone.report.sweep.source import emulation_doubts
 def trials(*rows):
     """cpu_limit, CPU used [s], throttled periods; each of 10 s, which are 100 periods."""
     columns = ["cpu_limit", "user_s", "nr_throttled"]
-    return pd.DataFrame(rows, columns=columns).assign(
-        sys_s=0.0, wall_s=10.0, nr_periods=100, status="ok"
-    )
+    table = pd.DataFrame(rows, columns=columns)
+    return table.assign(sys_s=0.0, wall_s=10.0, nr_periods=100, status="ok")
 
 
 def test_a_limit_that_was_not_held_is_named_with_how_far_it_was_missed_that_of_a_study_too():

@@ -120,9 +120,8 @@ def test_a_grid_of_words_and_runs_of_unknown_date_are_listed_by_their_names(
         for trial in range(16):
             levels = cells[trial % 4]
             wall = factor * {"gzip": 1, "xz": 4}[levels["codec"]] / levels["threads"]
-            run.append(
-                record(trial + 1, 0, wall * (1 + trial / 1000), trial // 4 + 1, levels=levels)
-            )
+            took = wall * (1 + trial / 1000)
+            run.append(record(trial + 1, 0, took, trial // 4 + 1, levels=levels))
     keep_verdicts(made)
     said = deadzone("history", "packing", code=0).out
     assert "run-00  -  2 threads / codec gzip  0.50" in said

@@ -41,9 +41,8 @@ def test_disturbed_attempts_alike_are_one_row(analysed):
 
 @pytest.fixture(scope="module")
 def model():
-    return fit_phases(
-        load_reference("ffmpeg-threads", "limit-equals-threads"), "cpu_limit", "wall_s"
-    )
+    table = load_reference("ffmpeg-threads", "limit-equals-threads")
+    return fit_phases(table, "cpu_limit", "wall_s")
 
 
 def test_phases_are_told_in_a_line(model):
