@@ -24,12 +24,9 @@ def look(write_study, namespace):
 
     def make(factors, target=target, **more):
         return write_study(
-            argv=["sh", "-c", LOOK],
-            workload={"responses": READINGS},
-            target=target(namespace, **more),
-            factors=factors,
-            replicates=1,
-        )
+            argv=["sh", "-c", LOOK], workload={"responses": READINGS},
+            target=target(namespace, **more), factors=factors, replicates=1,
+        )  # fmt: skip
 
     return make
 
