@@ -46,7 +46,6 @@ def wait_until_quiet() -> None:
 
 
 def main(record: str, *options: str) -> None:
-    """Run each such file again."""
     for file in files(tally.read(Path(record))):
         wait_until_quiet()
         print(f"tried again: {file}", flush=True)

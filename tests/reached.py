@@ -27,7 +27,6 @@ def ranges(numbers: list[int]) -> str:
 
 
 def main(out: str, *names: str) -> None:
-    """Write the list, and print its head."""
     found = [path for path in map(Path, names) if path.is_file() and path.stat().st_size]
     if not found:
         print(

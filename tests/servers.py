@@ -31,13 +31,11 @@ class Server:
     folder: Path
 
     def kill(self) -> None:
-        """End it at once."""
         with contextlib.suppress(ProcessLookupError):
             os.kill(self.pid, signal.SIGKILL)
         wait_for(lambda: not self.runs(), "it still runs")
 
     def runs(self) -> bool:
-        """Whether it lives."""
         return start_ticks(self.pid) is not None
 
 

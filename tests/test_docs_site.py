@@ -44,7 +44,6 @@ def build(folder, *quickly):
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory):
-    """The folder of the site."""
     return build(tmp_path_factory.mktemp("site"))
 
 

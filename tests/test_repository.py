@@ -37,7 +37,6 @@ MOST_BYTES = 1_000_000
 
 
 def tracked() -> list[Path]:
-    """Files under version control."""
     try:
         listed = subprocess.run(
             ("git", "ls-files", "-z"), cwd=ROOT, capture_output=True, check=True

@@ -22,7 +22,6 @@ ROOT = Path(__file__).resolve().parent.parent
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory):
-    """The wheel of this checkout."""
     folder = tmp_path_factory.mktemp("wheel")
     argv = (sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", folder)
     subprocess.run(argv, cwd=ROOT, check=True, capture_output=True)
@@ -210,7 +209,6 @@ def test_run_all_in_jupyterlab_runs_every_cell(served, repository, name):
 
 
 def cells(path):
-    """The code cells of a notebook as it was saved."""
     return [cell for cell in json.loads(path.read_text())["cells"] if cell["cell_type"] == "code"]
 
 

@@ -20,7 +20,6 @@ BenchmarkMutex-16  50  22456000 ns/op
 
 @pytest.fixture
 def fitted(fit_of):
-    """The facts of a fit."""
     return lambda *asked: json.loads(fit_of(*asked, "--json").out)
 
 

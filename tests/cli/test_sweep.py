@@ -17,7 +17,6 @@ from deadzone.store.run import list_runs
 
 @pytest.fixture
 def runs(home):
-    """The runs there are by now."""
     return lambda: list_runs(home / "data" / "runs")
 
 

@@ -35,7 +35,6 @@ class Cluster:
         return answer.stdout
 
     def apply(self, *manifests: Manifest) -> None:
-        """Create or change objects."""
         listed = {"apiVersion": "v1", "kind": "List", "items": list(manifests)}
         self.kubectl("apply", "--filename=-", given=json.dumps(listed))
 

@@ -257,7 +257,6 @@ def _lock() -> Iterator[None]:
 
 
 def main() -> None:
-    """The command line."""
     parser = argparse.ArgumentParser(description=__doc__)
     commands = parser.add_subparsers(dest="command", required=True)
     for name, said in (

@@ -95,7 +95,6 @@ def archive(image: Image) -> Path:
 
 
 def write_archive(image: Image, path: Path) -> None:
-    """Write the image as a file."""
     layer = path.with_suffix(".layer")
     with tarfile.open(layer, "w") as tar:
         for folder in ("tmp", "proc", "sys", "dev", "etc"):

@@ -8,7 +8,6 @@ PATH = Path(__file__).resolve().parents[2] / "deploy" / "grafana" / "dashboard.j
 
 
 def dashboard() -> dict[str, Any]:
-    """The dashboard, as Grafana imports it."""
     return json.loads(PATH.read_text())
 
 

@@ -18,8 +18,6 @@ from waiting import wait_for
 
 @dataclass(frozen=True)
 class Prometheus:
-    """A server that answers queries."""
-
     url: str
 
     def ask(self, expression: str, at: float | None = None) -> list[dict[str, Any]]:

@@ -46,7 +46,6 @@ TYPICAL_MS = {
 def record(
     trial: int, levels: dict[str, Any], responses: dict[str, float], block: int = 1
 ) -> dict[str, Any]:
-    """A line of the journal."""
     return made_runs.record(trial, None, 12.0, block, levels=levels, responses=responses)
 
 

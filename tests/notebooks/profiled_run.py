@@ -48,7 +48,6 @@ TRIALS = [
 
 
 def profiled_run(runs: Path, study: str = STUDY, trials: list = TRIALS) -> RunFolder:
-    """A run in a folder of runs."""
     run = RunFolder.create(runs, parse_study(study, "relay.yaml"), "20261122T010000Z-abcd")
     number = 0
     for build, streams, labels in trials:

@@ -24,7 +24,6 @@ STUDY = {
 
 @pytest.fixture
 def repository(tmp_path):
-    """A repository with the notebooks and a study."""
     folder = tmp_path / "tuning"
     (folder / "notebooks" / "studies").mkdir(parents=True)
     (folder / "notebooks" / "studies" / "pauses.yaml").write_text(yaml.safe_dump(STUDY))

@@ -62,7 +62,6 @@ def brief_notebook(path: Path, text: str, *sources: str) -> Path:
 
 
 def record(trial: int, level: Any, wall: float, block: int, **changes: Any) -> dict[str, Any]:
-    """A line of the journal."""
     started = datetime(2026, 3, 5, 10, 20, 30, tzinfo=UTC) + timedelta(seconds=2 * trial)
     return {
         "trial": trial, "attempt": 1, "final": True, "block": block, "replicate": block,

@@ -38,7 +38,6 @@ def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def make_run(repository: Path) -> Callable[..., RunFolder]:
-    """Write runs into the repository."""
     return lambda *arguments, **options: write_run(repository, *arguments, **options)
 
 

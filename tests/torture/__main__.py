@@ -35,7 +35,6 @@ def seconds(text: str) -> float:
 
 
 def kind_of(name: str) -> type[Scene]:
-    """The scene of a name."""
     if name != CLUSTER:
         return KINDS[name]
     from torture.cluster import ClusterScene

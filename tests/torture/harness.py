@@ -94,8 +94,6 @@ def _command(
 
 
 class Command:
-    """A `deadzone` command that runs."""
-
     def __init__(
         self,
         folder: Path,

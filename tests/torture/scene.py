@@ -78,7 +78,6 @@ class Scene:
 
     @property
     def home(self) -> Path:
-        """The repository."""
         return self.folder / "repository"
 
     @property

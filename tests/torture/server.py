@@ -56,7 +56,6 @@ def _served(connection: socket.socket, trouble: Path) -> None:
 
 
 def main(port: int, folder: Path) -> None:
-    """Serve until killed."""
     moved = folder / "elsewhere"
     with socket.create_server(("127.0.0.1", 0 if moved.exists() else port)) as listener:
         moved.unlink(missing_ok=True)

@@ -5,7 +5,6 @@ from analysis.findings.made import found, plain_trials, sound_trials
 
 
 def less(table):
-    """What is found of less work."""
     return found(table, only="less_work").get("less_work")
 
 

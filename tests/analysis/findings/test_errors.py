@@ -15,7 +15,6 @@ LOAD = pd.DataFrame({"client_connections": [1, 2, 4, 8, 16]}).assign(
 
 
 def errors_in(table, *asked, knob="n"):
-    """What is found of failures inside the trials."""
     return found(table, *asked, knob=knob, only="errors_by_level").get("errors_by_level")
 
 

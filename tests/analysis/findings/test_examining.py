@@ -178,7 +178,6 @@ def test_noise_is_too_large_where_not_even_the_ends_can_be_told_apart():
 
 
 def edge(table, response="wall_s", **facts):
-    """What is found at the edge of the range."""
     return found(table, response, model=True, only="edge_of_range", **facts).get("edge_of_range")
 
 

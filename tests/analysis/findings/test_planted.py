@@ -35,8 +35,6 @@ READ = {
 
 @pytest.fixture
 def swept(write_study, sweep, tmp_path):
-    """The run of a study in which a mistake is planted."""
-
     def plant(mistake, **keys):
         state = tmp_path / "state"
         state.mkdir()

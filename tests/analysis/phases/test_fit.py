@@ -36,7 +36,6 @@ def five_phases():
 
 @pytest.fixture(scope="module")
 def model(five_phases):
-    """The fit of them as they are."""
     return fit_phases(five_phases, "cores", "wall_s")
 
 

@@ -25,7 +25,6 @@ def table(tier, seed):
 
 @lru_cache
 def fitted(tier, seed):
-    """The fit of a curve as it is."""
     return fit_phases(table(tier, seed), "knob", "wall_s")
 
 

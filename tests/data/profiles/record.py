@@ -58,7 +58,6 @@ def running(binary: Path, *options: str, warm_up_s: float = WARM_UP_S) -> Iterat
 
 
 def fetch(address: str, page: str) -> bytes:
-    """One page of net/http/pprof."""
     with urllib.request.urlopen(address + page, timeout=120) as answer:
         content: bytes = answer.read()
     return content
@@ -101,7 +100,6 @@ def record(binary: Path, label: str, *options: str, snapshots: bool = False) -> 
 
 
 def main() -> None:
-    """Record everything."""
     with tempfile.TemporaryDirectory() as folder:
         binary = build(Path(folder))
         at_load = f"-streams={STREAMS}"

@@ -31,7 +31,6 @@ def state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def disk(tmp_path: Path) -> Path:
-    """A folder on a disk."""
     if in_memory(tmp_path):
         pytest.skip("the tests' folder lies in memory here, so no disk can be measured; set TMPDIR")
     folder = tmp_path / "disk"

@@ -44,7 +44,6 @@ def whole():
 
 @pytest.fixture(scope="module")
 def screened(whole):
-    """The trials of its screen."""
     trials, _ = whole
     return trials[trials["stage"].eq("screen")]
 

@@ -59,7 +59,6 @@ def study(home):
 
 
 def the_run(home):
-    """The only run that there is."""
     (folder,) = (home / "data" / "runs" / "probe").iterdir()
     return RunFolder(folder)
 

@@ -73,7 +73,6 @@ def echo():
 
 @pytest.fixture
 def misbehaving():
-    """The address of a server that fails as it is told to."""
     with contextlib.ExitStack() as stack:
 
         def start(fault):

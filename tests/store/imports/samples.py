@@ -10,7 +10,6 @@ FOLDER = Path(__file__).resolve().parents[2] / "data" / "imports"
 
 
 def imported(tool, *paths, **settings):
-    """The tidy table of files."""
     return tidy([reader_of(tool)(Path(path)) for path in paths], settings)
 
 
