@@ -244,9 +244,8 @@ def test_every_dependency_is_imported_or_a_plug_in():
     for package in requirements():
         provided = {file.parts[0].removesuffix(".py") for file in metadata.files(package) or ()}
         is_used = bool(provided & used)
-        assert is_used != (package in PLUG_INS), (
-            f"{package}: import it, name it as a plug-in, or drop it"
-        )
+        remedy = f"{package}: import it, name it as a plug-in, or drop it"
+        assert is_used != (package in PLUG_INS), remedy
 
 
 FROM_CONDA = {name: name for name in ("jupyterlab", "pandas", "papermill", "scipy", "seaborn")}
@@ -303,9 +302,8 @@ def test_lock_files_name_versions_and_hashes_and_no_address(name):
         if "==" in line and not line.startswith(" ")
     }
     for package in requirements():
-        assert package.lower().replace("_", "-") in pinned, (
-            f"{name} does not pin {package}; run `make lock`"
-        )
+        remedy = f"{name} does not pin {package}; run `make lock`"
+        assert package.lower().replace("_", "-") in pinned, remedy
 
 
 def test_the_image_has_all_that_the_package_is_built_from():
@@ -362,9 +360,8 @@ def test_make_help_lists_every_target():
     makefile = (ROOT / "Makefile").read_text()
     phony = next(line for line in makefile.splitlines() if line.startswith(".PHONY")).split()[1:]
     for target in phony:
-        assert re.search(rf"^{target}:.*## \w", makefile, re.MULTILINE), (
-            f"make {target} has no line of help"
-        )
+        line_of_help = rf"^{target}:.*## \w"
+        assert re.search(line_of_help, makefile, re.MULTILINE), f"make {target} has no line of help"
 
 
 def test_make_bench_runs_every_benchmark():

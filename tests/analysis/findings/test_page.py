@@ -20,9 +20,8 @@ def test_the_pages_in_the_repository_are_those_of_the_catalogue():
 def test_an_example_that_is_shown_was_measured():
     examples = FOLDER / "examples"
     for key in [key for key in CATALOGUE if key not in WITHOUT_EXAMPLE]:
-        assert (examples / f"{key}.png").stat().st_size > 10_000, (
-            f"scripts/finding_examples.py {key}"
-        )
+        size = (examples / f"{key}.png").stat().st_size
+        assert size > 10_000, f"scripts/finding_examples.py {key}"
         assert list(examples.glob(f"{key}.yaml")) or list(examples.glob(f"{key}.sh")), key
 
 

@@ -53,9 +53,8 @@ def test_before_and_after_of_a_go_server_are_taken_in_interleaved_trials(
         assert files["cpu"] == f"profiles/{record['trial']}-cpu.pb.gz"
         profiles = {kind: read_profile(run.folder / name) for kind, name in files.items()}
         assert set(profiles) == {"cpu", "heap", "goroutine", "mutex"}
-        assert 0.9e9 < profiles["cpu"].duration_ns < 3e9, (
-            "a second, and what the server waits for a core to end it"
-        )
+        # a second, and what the server waits for a core to end it
+        assert 0.9e9 < profiles["cpu"].duration_ns < 3e9
         assert profiles["goroutine"].total() > 100
         remembers = any("nack" in name for name in profiles["cpu"].functions)
         remember[record["levels"]["nack"]].append(remembers)

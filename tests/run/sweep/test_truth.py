@@ -41,9 +41,8 @@ def test_quota_pays_up_to_the_cores_and_is_a_plateau_beyond(quota, write_study):
     levels = [share * cores for share in SHARES]
     begins = phases.iloc[-1]["start"]
     at_the_cores = levels.index(cores)
-    assert begins in levels[at_the_cores - 1 : at_the_cores + 2], (
-        f"the plateau begins at {begins} of {cores} cores"
-    )
+    near = levels[at_the_cores - 1 : at_the_cores + 2]
+    assert begins in near, f"the plateau begins at {begins} of {cores} cores"
 
     throttled = sound.assign(share=sound["nr_throttled"] / sound["nr_periods"].replace(0, None))
     tightest = throttled[throttled["cpu_limit"] == str(SHARES[0] * cores).removesuffix(".0")]
