@@ -228,11 +228,8 @@ def _ctr(*arguments: str) -> None:
 def _ask(path: str, method: str = "GET") -> Any:
     config = json.loads(state().kubeconfig.read_text())
     cluster, user = config["clusters"][0]["cluster"], config["users"][0]["user"]
-    request = urllib.request.Request(
-        cluster["server"] + path,
-        headers={"Authorization": f"Bearer {user['token']}"},
-        method=method,
-    )
+    bearer = {"Authorization": f"Bearer {user['token']}"}
+    request = urllib.request.Request(cluster["server"] + path, headers=bearer, method=method)
     trust = ssl.create_default_context(cafile=cluster["certificate-authority"])
     with urllib.request.urlopen(request, timeout=5, context=trust) as answer:
         return json.load(answer)

@@ -70,11 +70,9 @@ def _groups() -> list[Path]:
 def _hierarchies_v1() -> list[Path]:
     """Mounted hierarchies; of those that go by two names, one."""
     folders = [one for one in ROOT.iterdir() if one.is_dir() and (one / "cgroup.procs").exists()]
-    return list(
-        {
-            path.stat().st_dev: path for path in folders if path.stat().st_dev != ROOT.stat().st_dev
-        }.values()
-    )
+    by_device = {path.stat().st_dev: path for path in folders}
+    by_device.pop(ROOT.stat().st_dev, None)
+    return list(by_device.values())
 
 
 def _lines(path: Path) -> list[str]:

@@ -76,10 +76,8 @@ def test_autoscalers_of_each_kind_are_refused_until_they_are_held_as_is_said(
     ):
         assert said in refused
     assert autoscalers() == before
-    commands = [
-        shlex.split(command)
-        for command in re.findall("`kubectl (.*?)`", refused.replace("\n", " "))
-    ]
+    typed = re.findall("`kubectl (.*?)`", refused.replace("\n", " "))
+    commands = [shlex.split(command) for command in typed]
     assert len(commands) == 3
     for command in commands:
         own_cluster.kubectl(*command)

@@ -34,10 +34,8 @@ def left() -> list[str]:
     """Everything on this machine that bears the second node's marks."""
     name, state = f"deadzone-cluster-{SECOND}", cache_folder() / f"state-{SECOND}"
     groups = [str(path) for path in Path("/sys/fs/cgroup").glob(f"*/{name}")]
-    links = re.findall(
-        rf"dzcluster{2 * int(SECOND)}\b",
-        " ".join(path.name for path in Path("/sys/class/net").iterdir()),
-    )
+    interfaces = " ".join(path.name for path in Path("/sys/class/net").iterdir())
+    links = re.findall(rf"dzcluster{2 * int(SECOND)}\b", interfaces)
     mounts = [
         line for line in Path("/proc/self/mountinfo").read_text().splitlines() if str(state) in line
     ]

@@ -85,11 +85,8 @@ def applied(cluster, manifest, how):
 def own_manifest(found, **limits):
     """The manifest of an owner that was never swept, with limits."""
     metadata = {key: found["metadata"][key] for key in ("name", "namespace")}
-    spec = {
-        key: found["spec"][key]
-        for key in ("selector", "replicas", "serviceName")
-        if key in found["spec"]
-    }
+    of_spec = ("selector", "replicas", "serviceName")
+    spec = {key: found["spec"][key] for key in of_spec if key in found["spec"]}
     (worker,) = found["spec"]["template"]["spec"]["containers"]
     kept = {key: worker[key] for key in ("name", "image", "imagePullPolicy")}
     kept["resources"] = {"limits": {"memory": "96Mi", **limits}, "requests": {"cpu": "50m"}}
