@@ -83,11 +83,8 @@ def redis_server(folder: Path, *options: str) -> Iterator[Server]:
     program, port = needs("redis-server"), free_port()
     note = folder / f"redis-{port}.pid"  # a second one in the folder would be taken for the first
     listens = ["--port", str(port), "--bind", "127.0.0.1", "--save", "", "--dir", str(folder)]
-    subprocess.run(
-        [program, *listens, "--daemonize", "yes", "--pidfile", str(note), *options],
-        check=True,
-        stdout=subprocess.DEVNULL,
-    )
+    argv = [program, *listens, "--daemonize", "yes", "--pidfile", str(note), *options]
+    subprocess.run(argv, check=True, stdout=subprocess.DEVNULL)
     await_port(port)
     pid = wait_for(lambda: note.read_text().strip(), "its process id is not noted")
     server = Server(port, int(pid), folder)

@@ -5,11 +5,8 @@ import reached
 
 def written(path, executed, missing):
     file = {"executed_lines": executed, "missing_lines": missing}
-    path.write_text(
-        json.dumps(
-            {"files": {"lib/a.py": file, "lib/b.py": {"executed_lines": [1], "missing_lines": [2]}}}
-        )
-    )
+    other = {"executed_lines": [1], "missing_lines": [2]}
+    path.write_text(json.dumps({"files": {"lib/a.py": file, "lib/b.py": other}}))
     return str(path)
 
 

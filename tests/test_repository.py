@@ -339,12 +339,8 @@ def test_what_a_run_writes_is_ignored_and_what_is_published_is_not():
         "data/runs/xz-threads/x/trials.jsonl",
     ]
     published = ["reports/published.html", "reports/disk-io/reference/index.html"]
-    ignored = subprocess.run(
-        ("git", "check-ignore", "--no-index", *written, *published),
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-    )
+    argv = ("git", "check-ignore", "--no-index", *written, *published)
+    ignored = subprocess.run(argv, cwd=ROOT, capture_output=True, text=True)
     assert ignored.stdout.split() == written
 
 

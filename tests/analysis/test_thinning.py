@@ -27,10 +27,8 @@ def test_a_million_trials_are_fitted_and_it_is_said_how_many():
     assert model.phases["label"].tolist() == ["linear", "plateau"]
     assert model.phases["stop"].tolist() == [8, 32]
     assert 0.99 * MOST_TRIALS <= model.n_trials <= MOST_TRIALS
-    assert any(
-        str(words).startswith(f"The fit takes {model.n_trials:,} of 1,000,000 trials")
-        for words in model.warnings
-    )
+    said = f"The fit takes {model.n_trials:,} of 1,000,000 trials"
+    assert any(str(words).startswith(said) for words in model.warnings)
     outliers = model.trials[model.trials["outlier"]]
     rows = outliers["trial"].to_numpy(int) - 1
     assert outliers["response"].tolist() == frame["wall_s"].to_numpy()[rows].tolist()

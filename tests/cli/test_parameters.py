@@ -62,10 +62,8 @@ def test_every_command_of_a_study_is_named_with_its_key():
 def test_a_study_from_elsewhere_says_what_it_executes(strange, home, deadzone):
     said = deadzone("sweep", str(strange))
     assert said.code == 0
-    assert (
-        f"{strange} is not part of Deadzone. It executes:\n  workload.argv: touch "
-        f"'{{threads}}'" in said.err
-    )
+    executes = "It executes:\n  workload.argv: touch '{threads}'"
+    assert f"{strange} is not part of Deadzone. {executes}" in said.err
 
 
 def test_a_study_of_ones_own_or_a_dry_run_says_nothing(strange, home, deadzone, write_study):

@@ -86,10 +86,8 @@ def test_the_notebook_that_the_study_asks_for_analyses_the_run(
     assert said.code == 0, said.err
     (run,) = list_runs(home / "data" / "runs")
     report = json.loads((home / "reports" / "asked" / run.run_id / "report.ipynb").read_text())
-    assert report["metadata"]["papermill"]["parameters"] == {
-        "source": f"asked/{run.run_id}",
-        "lang": "ko",
-    }
+    given = report["metadata"]["papermill"]["parameters"]
+    assert given == {"source": f"asked/{run.run_id}", "lang": "ko"}
     assert json.loads(said.out.splitlines()[-1])["moved"] is False
 
 

@@ -56,19 +56,14 @@ def prometheus(
     for program in ("prometheus", "promtool"):
         needs(program)
     jobs = [{"job_name": "cadvisor", **scrape}] if scrape else []
-    configuration = {
-        "global": {"scrape_interval": "1s", "scrape_timeout": "1s"},
-        "scrape_configs": jobs,
-    }
+    often = {"scrape_interval": "1s", "scrape_timeout": "1s"}
+    configuration = {"global": often, "scrape_configs": jobs}
     (folder / "prometheus.yml").write_text(yaml.safe_dump(configuration))
     if trials:
         (folder / "trials.txt").write_text(trials)
         make = ("promtool", "tsdb", "create-blocks-from", "openmetrics")
-        subprocess.run(
-            (*make, str(folder / "trials.txt"), str(folder / "data")),
-            check=True,
-            capture_output=True,
-        )
+        argv = (*make, str(folder / "trials.txt"), str(folder / "data"))
+        subprocess.run(argv, check=True, capture_output=True)
     address = f"127.0.0.1:{free_port()}"
     argv = (
         "prometheus", f"--config.file={folder}/prometheus.yml",

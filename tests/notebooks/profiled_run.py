@@ -53,14 +53,10 @@ def profiled_run(runs: Path, study: str = STUDY, trials: list = TRIALS) -> RunFo
     for build, streams, labels in trials:
         for block, label in enumerate(labels, start=1):
             number += 1
-            kinds = [
-                kind
-                for kind in ("cpu", "heap", "goroutine")
-                if (RECORDED / f"{kind}-{label}.pb.gz").exists()
-            ]
             files = [
-                ProfileFile(kind, "pb.gz", (RECORDED / f"{kind}-{label}.pb.gz").read_bytes())
-                for kind in kinds
+                ProfileFile(kind, "pb.gz", path.read_bytes())
+                for kind in ("cpu", "heap", "goroutine")
+                if (path := RECORDED / f"{kind}-{label}.pb.gz").exists()
             ]
             told = {"latency_p99_ms": 10.0 + 0.01 * number, "packets": 1000.0 + number}
             levels = {"build": build, "streams": streams}

@@ -49,10 +49,8 @@ def test_papermill_nbconvert_and_publish_work_as_from_a_crontab_in_another_folde
         assert "Traceback" not in said.stderr
         return said.stdout
 
-    notebooks, study = (
-        repository / "notebooks",
-        repository / "notebooks" / "studies" / "pauses.yaml",
-    )
+    notebooks = repository / "notebooks"
+    study = notebooks / "studies" / "pauses.yaml"
     do("papermill", notebooks / "sweep.ipynb", "sweep.ipynb", "-p", "study", study)
     do("papermill", notebooks / "phases.ipynb", "phases.ipynb", "-p", "run", "pauses/latest")
     do("jupyter", "nbconvert", "--to", "html", "phases.ipynb")

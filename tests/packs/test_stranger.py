@@ -26,11 +26,8 @@ MOST_LINES, MOST_NAMES = 60, 60
 def files() -> dict[str, str]:
     """The files of the page, by the name that stands before each."""
     named = re.compile(r"`([\w./-]+\.(?:toml|py|sql|yaml))`[^`]*?:\n```\w+\n(.*?)```", re.DOTALL)
-    text = (
-        PAGE.read_text()
-        .replace("`deadzone.packs`", "deadzone.packs")
-        .replace("`pip install .`, and a study may name it. ", "")
-    )
+    text = PAGE.read_text().replace("`deadzone.packs`", "deadzone.packs")
+    text = text.replace("`pip install .`, and a study may name it. ", "")
     return dict(named.findall(text))
 
 

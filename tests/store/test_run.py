@@ -162,10 +162,8 @@ def test_finished_trials_are_those_whose_last_attempt_is_final(run):
 
 def test_the_parquet_table_equals_the_journal(run):
     for trial in (1, 2):
-        run.append(
-            record(trial, responses={"fps": trial * 10.0}),
-            [Sample(0.1, "cpu_usage_s", 0.05 * trial)],
-        )
+        samples = [Sample(0.1, "cpu_usage_s", 0.05 * trial)]
+        run.append(record(trial, responses={"fps": trial * 10.0}), samples)
     run.write_tables()
     table = pd.read_parquet(run.folder / "trials.parquet")
     pd.testing.assert_frame_equal(table, run.trials())
