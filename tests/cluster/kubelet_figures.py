@@ -29,12 +29,8 @@ class Figures:
 
     def since(self, before: Figures) -> Figures:
         """What was added between two moments; at_s is the time between them."""
-        return Figures(
-            *(
-                getattr(self, name) - getattr(before, name)
-                for name in ("at_s", "cpu_s", "periods", "throttled_periods", "throttled_s")
-            )
-        )
+        names = ("at_s", "cpu_s", "periods", "throttled_periods", "throttled_s")
+        return Figures(*(getattr(self, name) - getattr(before, name) for name in names))
 
 
 def figures(

@@ -276,7 +276,5 @@ def test_an_annotation_that_something_changed_is_not_guessed_at(
     assert "cannot be read, so what it had before is not known" in said.err
     assert said.out == ""
     assert deadzone("restore", "--namespace", "default").code == 0
-    assert resources(cluster.get("deployment", "worker", "--namespace", namespace)) == {
-        "limits": {"cpu": "1"},
-        "requests": {"cpu": "50m"},
-    }
+    template = resources(cluster.get("deployment", "worker", "--namespace", namespace))
+    assert template == {"limits": {"cpu": "1"}, "requests": {"cpu": "50m"}}

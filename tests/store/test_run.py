@@ -173,10 +173,8 @@ def test_the_parquet_table_equals_the_journal(run):
     assert list(table["fps"]) == [line["responses"]["fps"] for line in lines]
     assert set(table["run_id"]) == {run.run_id}
     series = pd.read_parquet(run.folder / "telemetry.parquet")
-    assert series[["trial", "t_s", "metric", "value"]].to_numpy().tolist() == [
-        [1, 0.1, "cpu_usage_s", 0.05],
-        [2, 0.1, "cpu_usage_s", 0.1],
-    ]
+    rows = series[["trial", "t_s", "metric", "value"]].to_numpy().tolist()
+    assert rows == [[1, 0.1, "cpu_usage_s", 0.05], [2, 0.1, "cpu_usage_s", 0.1]]
     assert not list(run.folder.glob(".*"))
 
 

@@ -139,10 +139,8 @@ def torture_sweeps(result: Result, asked: argparse.Namespace, began: float) -> N
             result.found.append(f"{name}, scene {played.number}: {played.found}")
             print(f"FOUND seed {asked.seed} {result.found[-1]}", flush=True)
         if name == CLUSTER:  # a scene of it takes a minute
-            print(
-                f"{result.total} faults in {scenes} sweeps, {time.monotonic() - began:.0f} s",
-                flush=True,
-            )
+            took_s = time.monotonic() - began
+            print(f"{result.total} faults in {scenes} sweeps, {took_s:.0f} s", flush=True)
 
 
 if __name__ == "__main__":

@@ -22,10 +22,8 @@ def table(cpu, busy, knob=(1, 2, 4, 8), asleep=0.0, replicates=5):
             used = work * np.exp(rng.normal(0, 0.01))
             wall = used / cores
             idle = (level - cores) * wall
-            waits = dict.fromkeys(WAITS, 0.0) | {
-                "asleep_s": asleep * idle + wall,
-                "ready_s": (1 - asleep) * idle,
-            }
+            waits = dict.fromkeys(WAITS, 0.0)
+            waits |= {"asleep_s": asleep * idle + wall, "ready_s": (1 - asleep) * idle}
             rows.append({"threads": level, "wall_s": wall, "user_s": used, "sys_s": 0.0, "running_s": used,  # noqa: E501
                          "threads_s": (level + 1) * wall, **waits})  # fmt: skip
     return pd.DataFrame(rows)

@@ -90,8 +90,6 @@ def test_what_neighbours_or_repetition_confirm_is_no_level_off(off):
 
 @pytest.mark.night
 def test_sound_levels_of_noisy_single_trials_are_left_in_peace():
-    alarms = sum(
-        len(named(fit_phases(sweep(SOUND, 1, noise=0.05, seed=s), "threads", "wall_s")))
-        for s in range(10)
-    )
+    tables = [sweep(SOUND, 1, noise=0.05, seed=seed) for seed in range(10)]
+    alarms = sum(len(named(fit_phases(table, "threads", "wall_s"))) for table in tables)
     assert alarms <= 0.02 * 10 * len(SOUND)

@@ -38,11 +38,9 @@ def test_elasticities_lie_in_their_labels_range_and_the_last_phase_may_end_a_cur
             low, high = ELASTICITIES[label]
             assert low - 1e-9 <= e <= high + 1e-9
         assert curve.step_labels[-1] in ("linear", "plateau", "reversal")
-        assert curve.knots == [
-            i
-            for i in range(1, len(curve.step_labels))
-            if curve.step_labels[i - 1] != curve.step_labels[i]
-        ]
+        labels = curve.step_labels
+        changes = [i for i in range(1, len(labels)) if labels[i - 1] != labels[i]]
+        assert curve.knots == changes
 
 
 def test_an_unknown_tier_gets_the_nearest_name():

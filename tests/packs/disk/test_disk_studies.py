@@ -49,10 +49,8 @@ def test_the_curve_bends_where_the_limit_of_calls_gives_way_to_that_of_bytes(
     disk_study, sweep, io_limits
 ):
     sizes = [1024 * kib for kib in (8, 16, 24, 32, 48, 64, 96, 128, 256)]
-    study = disk_study(
-        target={"kind": "local", "io_bandwidth_limit": BANDWIDTH, "iops_limit": CALLS},
-        factors={"block_size": sizes},
-    )
+    target = {"kind": "local", "io_bandwidth_limit": BANDWIDTH, "iops_limit": CALLS}
+    study = disk_study(target=target, factors={"block_size": sizes})
     trials = sweep(study).trials()
     model = fit_phases(trials, "block_size", "throughput_bytes_s", goal="max")
     assert [phase.label for phase in model.phases.itertuples()] == ["linear", "plateau"]

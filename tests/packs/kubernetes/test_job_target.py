@@ -15,10 +15,8 @@ def test_a_queue_and_the_rest_of_the_pod_are_as_the_study_says():
     made = manifest(spec, "deadzone-1", "a run/with:signs", "lock", Limits(0.5, *3 * ["unchanged"]))
     assert made["metadata"]["labels"]["kueue.x-k8s.io/queue-name"] == "team"
     pod = made["spec"]["template"]["spec"]
-    assert pod["containers"][0]["resources"] == {
-        "limits": {"cpu": "500m", "memory": "256Mi"},
-        "requests": {"cpu": "100m", "memory": "256Mi"},
-    }
+    limits, requests = {"cpu": "500m", "memory": "256Mi"}, {"cpu": "100m", "memory": "256Mi"}
+    assert pod["containers"][0]["resources"] == {"limits": limits, "requests": requests}
     assert pod["affinity"]["podAntiAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"]
     assert pod["serviceAccountName"] == "runner"
     assert pod["restartPolicy"] == "Never"

@@ -23,10 +23,8 @@ def test_failures_of_a_kind_are_one_row_with_the_numbers_of_the_trials(analysed)
         return {**line, "status": "failed", "error": "boom" if line["block"] < 4 else "bang"}
 
     failures = table(analysed(change).exceptions(), "failures")
-    assert failures.rows == [
-        ["1.5", "3", "failed", "boom", "4, 12 and 20"],
-        ["1.5", "1", "failed", "bang", "28"],
-    ]
+    rows = [["1.5", "3", "failed", "boom", "4, 12 and 20"], ["1.5", "1", "failed", "bang", "28"]]
+    assert failures.rows == rows
 
 
 def test_disturbed_attempts_alike_are_one_row(analysed):

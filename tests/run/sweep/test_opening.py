@@ -39,10 +39,8 @@ def test_a_study_edited_meanwhile_is_refused_with_the_difference(write_study):
     document = yaml.safe_load(path.read_text())
     document["factors"]["threads"] = [1, 2, 4]
     path.write_text(yaml.safe_dump(document))
-    with pytest.raises(
-        StoreError,
-        match=r"(?s)cannot be continued:.*\+    - 4.*Undo the change, or start a new run",
-    ):
+    said = r"(?s)cannot be continued:.*\+    - 4.*Undo the change, or start a new run"
+    with pytest.raises(StoreError, match=said):
         open_run(str(path), resume=run.run_id)
 
 

@@ -82,10 +82,9 @@ def test_a_request_that_the_study_says_is_as_it_says():
 def test_memory_is_touched_only_where_it_is_swept():
     main = container({"cpu": "1", "memory": "256Mi"}, {"cpu": "50m", "memory": "64Mi"})
     assert "memory" not in resized(main, cpu_limit=0.5).as_patch()["limits"]
-    assert resized(main, memory_limit=128 * 2**20).as_patch() == {
-        "limits": {"cpu": "1", "memory": "128Mi"},
-        "requests": {"cpu": "50m", "memory": "64Mi"},
-    }
+    limits, requests = {"cpu": "1", "memory": "128Mi"}, {"cpu": "50m", "memory": "64Mi"}
+    patch = resized(main, memory_limit=128 * 2**20).as_patch()
+    assert patch == {"limits": limits, "requests": requests}
     assert resized(main, memory_limit=32 * 2**20).amounts["requests.memory"] == "32764Ki"
     assert resized(main, memory_request=96 * 2**20).amounts["requests.memory"] == "96Mi"
 

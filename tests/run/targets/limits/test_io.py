@@ -31,10 +31,8 @@ def limited(tmp_path):
     """Run the writer under an I/O limit; returns its time [s]."""
 
     def run(size, count, **levels):
-        limiter = IoLimiter(
-            tmp_path,
-            (io_limit(levels.get("io_bandwidth_limit", "none"), levels.get("iops_limit", "none")),),
-        )
+        limits = (levels.get(name, "none") for name in ("io_bandwidth_limit", "iops_limit"))
+        limiter = IoLimiter(tmp_path, (io_limit(*limits),))
         argv = ("python3", "-I", "-S", "-c", WRITER, str(tmp_path / "file"), str(size), str(count))
         try:
             with LocalTarget(LocalTargetSpec(), io=limiter) as target:
