@@ -45,8 +45,7 @@ def mirror(module: str) -> Path:
 
 
 def imported(source: str) -> Iterator[tuple[str, str]]:
-    """Every module that is imported, and the name taken from it; deferred and type-only imports
-    too."""
+    """Every module that is imported, and the name taken from it; deferred and type-only too."""
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Import):
             yield from ((alias.name, "") for alias in node.names)

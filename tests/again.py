@@ -23,8 +23,7 @@ share may fail all of them: where they say the same, they count as one."""
 QUIET_CORES = 0.5
 LONGEST_WAIT_S = 120.0
 LOOK_S = 2.0
-"""How much of the machine others may use, how long this is waited for, and over what it is
-measured."""
+"""How much of the machine others may use, how long this is waited for, and over what measured."""
 
 
 def files(lines: list[dict[str, Any]]) -> list[str]:

@@ -1,5 +1,4 @@
-"""What the tests of measuring share: a repository of their own, studies written on the spot, the
-real command."""
+"""What the tests of measuring share: a repository of their own, studies, the real command."""
 
 from __future__ import annotations
 
@@ -93,8 +92,7 @@ def pytest_collection_finish() -> None:
 
 @pytest.fixture(scope="session")
 def quota() -> str:
-    """Name of a mechanism that puts fractions of a core in force; without one the test cannot say
-    anything."""
+    """A mechanism that puts fractions of a core in force; else the test cannot say anything."""
     refusals = []
     for name in QUOTA_MECHANISMS:
         try:
@@ -214,8 +212,7 @@ class Said:
 def deadzone(
     home: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> Callable[..., Said]:
-    """The command, in this process; a traceback fails the test, and so does another exit code than
-    is expected."""
+    """The command, in this process; a traceback or an unexpected exit code fails the test."""
     from deadzone.cli.main import main
 
     def call(*arguments: object, code: int | None = None) -> Said:

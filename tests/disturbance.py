@@ -1,5 +1,4 @@
-"""Measurements at the mercy of neighbours: taken again where these disturbed them, and skipped
-where they always do."""
+"""Measurements at the mercy of neighbours: taken again where disturbed, skipped where always."""
 
 from __future__ import annotations
 

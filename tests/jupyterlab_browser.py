@@ -54,8 +54,7 @@ def address(log: Path) -> str:
 
 @contextmanager
 def in_browser(chromium: str, address: str) -> Iterator[Any]:
-    """A page of Chromium with a notebook open in JupyterLab, its kernel idle. address: of the
-    notebook."""
+    """A page of Chromium with a notebook open in JupyterLab, its kernel idle, at an address."""
     api = pytest.importorskip("playwright.sync_api")
     with api.sync_playwright() as play:
         arguments = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]

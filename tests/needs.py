@@ -20,13 +20,11 @@ BRINGS = {
     "sort": "apt install coreutils", "unshare": "apt install util-linux",
     "xz": "apt install xz-utils",
 }  # fmt: skip
-"""The command, or the words, that bring a program on Debian and Ubuntu, where the package has
-another name."""
+"""The command, or the words, that bring a program on Debian, where its package has another name."""
 
 
 def needs(program: str, *others: str) -> str:
-    """Path of a program, or of the first of several that serve as well; without any, the test is
-    skipped."""
+    """Path of a program, or of the first of several that serve; without any the test is skipped."""
     for name in (program, *others):
         if found := shutil.which(name):
             return found

@@ -101,16 +101,14 @@ def redis_client(port: object, requests: int, *more: object) -> list[object]:
 
 
 def postgres_programs() -> Path:
-    """The folder of PostgreSQL's programs, which Debian keeps off the PATH; without one the test is
-    skipped."""
+    """The folder of PostgreSQL's programs, off the PATH on Debian; else the test is skipped."""
     found = sorted(Path("/usr/lib/postgresql").glob("*/bin/postgres"))
     return (found[-1] if found else Path(needs("postgres"))).parent
 
 
 @contextlib.contextmanager
 def postgres_server() -> Iterator[Server]:
-    """A PostgreSQL with a small database of pgbench, as the user postgres where the test is
-    root."""
+    """A PostgreSQL with a small database of pgbench, as the user postgres for root."""
     programs, port = postgres_programs(), free_port()
     as_user: list[str] = []
     # a test's own folder is closed to other users

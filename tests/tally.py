@@ -147,8 +147,7 @@ def read(path: Path) -> list[dict[str, Any]]:
 
 
 def tries(lines: list[dict[str, Any]]) -> dict[str, list[dict[str, Any]]]:
-    """Of each test a line for each run of pytest that ran it: an error after the test outweighs
-    its passing."""
+    """Of each test a line for each run of pytest: an error after the test outweighs its passing."""
     by_test: dict[str, dict[int, dict[str, Any]]] = defaultdict(dict)
     run = 0
     for line in lines:
@@ -196,8 +195,7 @@ def has_ended(lines: list[dict[str, Any]], runs: int) -> bool:
 
 
 def summary(lines: list[dict[str, Any]], runs: int) -> tuple[str, bool]:
-    """The sentences of the summary, and whether all is well. runs: how many runs there were at
-    least."""
+    """The sentences of the summary, and whether all is well. runs: how many there were at least."""
     counts = Counter(outcomes(lines).values())
     said = [", ".join(f"{counts[name]} {name}" for name in ("passed", "failed", "skipped"))]
     said[0] += f", {counts['unsteady']} unsteady" if counts["unsteady"] else ""

@@ -76,8 +76,7 @@ def headings(page: Path) -> set[str]:
 
 
 def typed(page: Path) -> Iterator[list[str]]:
-    """The lines of a page that call the command, in words, without it and without a pipe or
-    redirection."""
+    """The lines of a page that call the command, in words, without it, a pipe or redirection."""
     for line in "".join(blocks(page, "sh")).replace("\\\n", " ").splitlines():
         words = shlex.split(line, comments=True)
         calls = [k for k, word in enumerate(words) if word in ("deadzone", ".venv/bin/deadzone")]

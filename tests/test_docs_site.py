@@ -1,5 +1,4 @@
-"""The site of the documentation, as `make docs` builds it: no warning, so no link inside it leads
-nowhere."""
+"""The site of the documentation, as `make docs` builds it: no warning, so no link leads nowhere."""
 
 import os
 import pickle

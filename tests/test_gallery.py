@@ -90,8 +90,7 @@ def test_it_runs_to_its_end(path, home, sweep):
     trust = {f"trust.{name}": value for name, value in NO_DOUBTS.items()}
 
     def measured():
-        """The trials; None where the generator was late at each, which is no failure of the
-        study."""
+        """The trials; None where the generator was late at each, no failure of the study."""
         try:
             return sweep(path, {**ends, **short, **trust, "replicates": 1, "warmup": 0}).trials()
         except SweepError as error:

@@ -250,8 +250,7 @@ def test_every_dependency_is_imported_or_a_plug_in():
 
 FROM_CONDA = {name: name for name in ("jupyterlab", "pandas", "papermill", "scipy", "seaborn")}
 FROM_CONDA["kubernetes"] = "python-kubernetes"
-"""Dependencies that conda-forge brings in `environment.yml`, by its name for each; pip brings the
-rest."""
+"""Dependencies that conda-forge brings in `environment.yml`, by its names; pip has the rest."""
 
 
 def test_conda_users_get_the_same_dependencies():

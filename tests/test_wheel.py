@@ -131,8 +131,7 @@ def test_it_speaks_korean(alone):
 
 @pytest.mark.night
 def test_what_it_declares_is_all_that_it_needs(alone, bare):
-    """The other tests here run with nothing else; pip finds nothing missing, of a wrong version, or
-    at odds."""
+    """The other tests here run with nothing else; pip finds nothing missing, wrong, or at odds."""
     assert "No broken requirements" in pip(alone, "check")
     assert "No broken requirements" in pip(bare, "check")
     found = "import importlib.util as u; print(u.find_spec('scipy'), u.find_spec('hypothesis'))"

@@ -9,8 +9,7 @@ from deadzone.analysis.settings.answering import answer
 from deadzone.analysis.trial_columns import FEWEST_OF_EACH, MOST_TRIALS, thinned
 
 MOST_MEDIANS = 50
-"""What more rows cost, in medians of the levels that pandas computes of the same table; it is 2 to
-4."""
+"""What more rows cost, in medians of the levels by pandas of the same table; it is 2 to 4."""
 
 
 def trials(rows, noise=0.05):

@@ -30,8 +30,7 @@ TREE = ["86401", "86402", "spinner"]
 """The processes of a program that never ends by itself."""
 
 SLACK, SLACK_S = 1.3, 0.1
-"""The machine takes the time in which its own processor had to wait for a real one for the
-program's."""
+"""The machine takes the time in which its processor waited for a real one for the program's."""
 
 MOMENTS = ("after_sweep", "after_timeout", "after_interrupt", "after_restore")
 

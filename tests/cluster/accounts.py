@@ -12,8 +12,7 @@ ACCOUNT = "deadzone"
 
 
 def rules_of_the_account(namespace: str, without: tuple[str, str] | None = None) -> list[Manifest]:
-    """What deploy/rbac.yaml makes, for this namespace; without: a resource and the verb that it
-    lacks."""
+    """What deploy/rbac.yaml makes, for this namespace; without: a resource and its missing verb."""
     documents = []
     for document in yaml.safe_load_all(RBAC.read_text()):
         if is_cluster_wide(document):

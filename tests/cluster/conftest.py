@@ -1,5 +1,4 @@
-"""The cluster of the tests: the one that KUBECONFIG names, else the node of `make cluster`, brought
-up if need be."""
+"""The cluster of the tests: the one that KUBECONFIG names, else the node of `make cluster`."""
 
 import contextlib
 import itertools
@@ -23,8 +22,7 @@ _was_up = pytest.StashKey[bool]()
 
 
 def pytest_sessionstart(session: pytest.Session) -> None:
-    """Where tests run side by side, the process that hands them out looks after the node that they
-    share."""
+    """Where tests run side by side, the process that hands them out looks after their node."""
     if session.config.getoption("numprocesses", None):
         session.config.stash[_was_up] = node.is_up()
 
@@ -36,8 +34,7 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
 
 @pytest.fixture(scope="session")
 def cluster() -> Iterator[Cluster]:
-    """A real cluster; the node is brought up if nothing else is there, and then taken down at the
-    end."""
+    """A real cluster; where nothing else is there the node is brought up, and down at the end."""
     if not shutil.which("kubectl"):
         pytest.skip("no cluster: kubectl is not installed")
     if named := os.environ.get("KUBECONFIG"):
@@ -108,8 +105,7 @@ def left(cluster: Cluster, namespace: str) -> Left:
 def deployment(
     cluster: Cluster, namespace: str, ffmpeg_image: str, left: Left
 ) -> Callable[..., str]:
-    """Make a Deployment of one pod that waits for work, and wait until it does; returns its
-    name."""
+    """Make a Deployment of one pod, and wait until it waits for work; returns its name."""
 
     def make(
         name: str = "worker",

@@ -1,5 +1,4 @@
-"""What the kubelet itself counted for a container: cAdvisor's series, read through the API
-server."""
+"""What the kubelet itself counted for a container: cAdvisor's series, by the API server."""
 
 from __future__ import annotations
 
@@ -65,8 +64,7 @@ def _read(text: str, *labels: str) -> Figures | None:
 
 
 def cadvisor_scrape(cluster: Any, interval_s: int) -> dict[str, Any]:
-    """How a Prometheus outside the cluster scrapes the first node's kubelet, through the API
-    server."""
+    """How a Prometheus outside the cluster scrapes the first node's kubelet, by the API server."""
     config = json.loads(cluster.kubeconfig.read_text())
     server, user = config["clusters"][0]["cluster"], config["users"][0]["user"]
     node = cluster.get("nodes")["items"][0]["metadata"]["name"]

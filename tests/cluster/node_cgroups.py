@@ -17,8 +17,7 @@ GONE_TIMEOUT_S = 30.0
 
 
 def make_groups() -> Path:
-    """Make them, and return the group that holds the node's own programs. Raises
-    NotPossibleHere."""
+    """Make them; returns the group of the node's own programs. Raises NotPossibleHere."""
     if os.access(ROOT / "cgroup.controllers", os.R_OK):
         hierarchies, home = [ROOT], ROOT / NAME
     else:

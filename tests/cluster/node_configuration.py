@@ -1,5 +1,4 @@
-"""What the node's programs are told: their configuration files, their identities and their command
-lines."""
+"""What the node's programs are told: configuration files, identities and command lines."""
 
 import json
 import secrets

@@ -23,8 +23,7 @@ READY_TIMEOUT_S = 180.0
 RESTART_AFTER_S = 0.5
 
 HIDDEN = ("/run", "/var/lib", "/var/log", "/etc/cni")
-"""Where container programs keep state at fixed paths: the node gets empty folders of its own
-there."""
+"""Where container programs keep state at fixed paths: the node gets empty folders there."""
 
 Process = subprocess.Popen[bytes]
 

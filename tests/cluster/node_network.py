@@ -1,5 +1,4 @@
-"""The veth pair by which this machine reaches the node, which lives in a network namespace of its
-own."""
+"""The veth pair by which this machine reaches the node, in a network namespace of its own."""
 
 import subprocess
 from pathlib import Path
@@ -27,8 +26,7 @@ def make_network(pid: int) -> None:
 
 
 def make_worker_network(pid: int, main_pid: int) -> None:
-    """Join the namespace of a worker to that of the node whose cluster it joins, which passes
-    packets on."""
+    """Join a worker's namespace to that of the node it joins, which passes packets on."""
     main = _inside(main_pid)
     pair = ("type", "veth", "peer", "name", NODE_LINK, "netns", str(pid))
     _run(*main, "ip", "link", "add", HOST_LINK, *pair)

@@ -1,5 +1,4 @@
-"""Where the node's programs and images are cached, where its state lies, and what its parts are
-called."""
+"""Where the node's programs and images are cached, its state lies, and its parts' names."""
 
 import os
 from dataclasses import dataclass

@@ -1,5 +1,4 @@
-"""What the tests of the kubernetes target share: small studies, and looks at what a sweep leaves
-behind."""
+"""What the tests of the kubernetes target share: small studies, looks at what is left."""
 
 import json
 import os

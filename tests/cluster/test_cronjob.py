@@ -42,8 +42,7 @@ def volume(folder: Path, namespace: str) -> dict[str, Any]:
 
 
 def manifests(namespace: str, image: str) -> list[dict[str, Any]]:
-    """What `kubectl apply -k deploy` makes, in the test's namespace, with its study and its
-    image."""
+    """What `kubectl apply -k deploy` makes, with the test's namespace, study and image."""
     said = subprocess.check_output(("kubectl", "kustomize", str(DEPLOY)), text=True)
     text = said.replace("namespace: deadzone\n", f"namespace: {namespace}\n")
     # not namespaced, so named after the test

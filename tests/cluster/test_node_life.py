@@ -1,5 +1,4 @@
-"""A node comes up, comes up again after a kill, and leaves nothing when it goes: shown on a second
-one."""
+"""A node comes up, also after a kill, and leaves nothing when it goes: shown on a second one."""
 
 import os
 import re

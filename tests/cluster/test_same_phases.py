@@ -26,8 +26,7 @@ FRESH = ("patch", "job")
 these have three trials a level, and the others five."""
 
 BESIDE_CORES = 0.5
-"""CPU of neighbours, and of the node's own programs, that a trial of one thread bears on two
-cores."""
+"""CPU of neighbours, and of the node's programs, that a trial of one thread bears on two cores."""
 
 
 def fitted(run):

@@ -78,8 +78,7 @@ def test_a_text_that_is_no_literal_is_an_error_with_its_place():
 
 
 def test_the_script_adds_what_is_new_and_takes_out_what_is_left_over(tmp_path):
-    """On a copy of the library's translations, from which a text was taken and to which one was
-    added."""
+    """On a copy of the translations, from which a text was taken and to which one was added."""
     [path] = PATHS
     catalog = translations.read(path)
     catalog.delete("disk")

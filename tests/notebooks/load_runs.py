@@ -39,8 +39,7 @@ TYPICAL_MS = {
     320: (900.0, 150.0, 21.0, 14.0, 14.5, 30.0),
     480: (2500.0, 900.0, 300.0, 60.0, 55.0, 160.0),
 }
-"""The median latency by rate, a value a pool: 4 is enough at 160 a second, 8 at 320, none at 480;
-64 hurts."""
+"""Median latency by rate and pool: 4 is enough at 160 a second, 8 at 320, none at 480; 64 hurts."""
 
 
 def record(
@@ -57,8 +56,7 @@ def pool_run(
     cold: float = 1.0,
     per_second: int = 60,
 ) -> RunFolder:
-    """A run over pools and rates. cold: how many times slower the first 4 seconds of each trial
-    are."""
+    """A run over pools and rates. cold: how many times slower a trial's first 4 seconds are."""
     factors = f"{{pool_size: {[*POOLS]}, rate: {[*RATES]}}}"
     text = STUDY.format(
         more="", factors=factors, knob="pool_size", response="latency_p99_ms", objectives=objectives

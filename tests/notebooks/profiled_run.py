@@ -1,5 +1,4 @@
-"""Runs with profiles, made of those recorded of a small Go server, as a sweep would have written
-them."""
+"""Runs with profiles recorded of a small Go server, as a sweep would have written them."""
 
 from pathlib import Path
 

@@ -14,8 +14,7 @@ PHASES = {
     "workers-adaptive": [(1, 3, "linear"), (3, 32, "plateau")],
     "pod-job": [(0.1, 0.2, "linear"), (0.2, 0.8, "plateau")],
 }
-"""What 0.1.0 measured: at most four workers compute at once, and a job of 0.1 s waits for a
-second."""
+"""What 0.1.0 measured: at most four workers compute at once; a job of 0.1 s waits for a second."""
 
 
 @pytest.fixture

@@ -254,8 +254,7 @@ def listed(cell: str) -> list[str]:
 def judged(
     curve: dict[str, list[float]], case: dict[str, str]
 ) -> tuple[list[str], list[str], float]:
-    """Acceptable and clearly worse levels, and the scatter, by the rules in README.md of the
-    folder."""
+    """Acceptable and clearly worse levels, and the scatter, by the rules in the README.md there."""
     median = {level: statistics.median(values) for level, values in curve.items()}
     best = (min if case["goal"] == "min" else max)(median.values())
     at = next(level for level, value in median.items() if value == best)

@@ -166,8 +166,7 @@ def obeys_nothing(shown: str):
 
 
 def test_a_terminal_obeys_nothing_that_others_wrote(in_terminal, deadzone, tmp_path):
-    """Levels, names of columns and files, what a program prints, and the YAML of a study from
-    elsewhere."""
+    """Levels, names of columns and files, what a program prints, and a study from elsewhere."""
     table = tmp_path / "strange.csv"
     rows = [
         f"{word}{STRANGE},{tier},{value}"
@@ -215,8 +214,7 @@ trust: {max_foreign_cpu: 99, max_steal: 99, max_pressure: 1, max_clock_drift: 99
 
 @pytest.mark.night
 def test_run_sweep_recommend_and_compare_leave_a_clear_screen(in_terminal, tmp_path):
-    """One folder, one study: its report, a second run, what it recommends, and both runs beside
-    each other."""
+    """One folder, one study: its report, a second run, what it recommends, both compared."""
     (tmp_path / "naps.yaml").write_text(STUDY)
     run = in_terminal("run", "naps.yaml", columns=60)
     run.wait_for("execute", 30)

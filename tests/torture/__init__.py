@@ -1,2 +1,1 @@
-"""Faults drawn at random against real sweeps, checked by one oracle. `make torture FOR=60s
-SEED=7`."""
+"""Faults drawn at random against real sweeps, and one oracle. `make torture FOR=60s SEED=7`."""

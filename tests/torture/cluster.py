@@ -1,5 +1,4 @@
-"""A scene on a cluster: a sweep of pods on a real Kubernetes node, under the account of
-deploy/rbac.yaml."""
+"""A scene on a cluster: a sweep of pods on a real node, under the account of deploy/rbac.yaml."""
 
 import atexit
 import json

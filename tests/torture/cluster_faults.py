@@ -206,8 +206,7 @@ def pod_deleted(scene: ClusterScene) -> None:
 
 
 def container_killed(scene: ClusterScene) -> None:
-    """Its first process; the container of a workload is started again, the pod of a Job has
-    failed."""
+    """Its first process; a workload's container is started again, the pod of a Job has failed."""
     scene.instant()
     # Of a container whose group was once out of memory containerd says OOMKilled whatever it ends
     # by.
@@ -238,8 +237,7 @@ def replaced_by_others(scene: ClusterScene) -> None:
 
 
 def edited_by_others(scene: ClusterScene) -> None:
-    """Somebody sets a variable of the workload's environment: it stays, and the sweep is
-    stopped."""
+    """Somebody sets a variable of the workload's environment: it stays, and the sweep stops."""
     if not scene.workload:
         replaced_by_others(scene)
         return
@@ -277,8 +275,7 @@ def node_cordoned(scene: ClusterScene) -> None:
 
 
 def _undone_later(scene: ClusterScene, undo: Callable[[], None], *codes: int) -> None:
-    """Undo a fault once the sweep has ended, maybe with one of these codes, or after a little
-    while."""
+    """Undo a fault after the end of the sweep, maybe with one of these codes, or after a while."""
     scene.repairs.append(undo)
     scene.bears(*codes)
     assert scene.current

@@ -158,8 +158,7 @@ def _group_that_shares(scene: Scene) -> Path:
 
 
 def memory_taken_by_a_neighbour(scene: Scene) -> None:
-    """One that the kernel kills for it, or spares, so that it kills the sweep or a program of
-    it."""
+    """One that the kernel kills for it, or spares, so that it kills the sweep or its program."""
     group = _group_that_shares(scene)
     command = scene.start()
     (group / "cgroup.procs").write_text(str(command.pid))

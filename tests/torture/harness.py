@@ -137,8 +137,7 @@ class Command:
 
     @property
     def code(self) -> int:
-        """Exit code; below 0 the signal that killed it. Asked of one that hangs, it is killed
-        first."""
+        """Exit code; below 0 the signal that killed it. One that hangs is killed first."""
         if not self.wait():
             self.kill()
             raise AssertionError(f"it hangs: {self.printed()}")
@@ -185,8 +184,7 @@ class Command:
 
 @contextlib.contextmanager
 def _preloaded() -> Iterator[None]:
-    """Around the first start: what all commands are forked from has the library of trouble in
-    it."""
+    """Around the first start: what all commands are forked from has the library of trouble."""
     library = trouble_library()
     if library:
         os.environ["LD_PRELOAD"] = str(library)

@@ -60,8 +60,7 @@ ESCAPES = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 """What a terminal obeys; of Deadzone's own there is none where it prints to no terminal."""
 
 BATCH = 200
-"""Cases of one process: what one leaves behind ends with it, and the seed of one that crashed is
-known."""
+"""Cases of one process: what one leaves ends with it, and the seed of one that crashed is known."""
 
 
 class Found(Exception):
@@ -118,8 +117,7 @@ def said_by(*arguments: str) -> Said:
 
 
 def called(*arguments: str) -> Said:
-    """The command `deadzone`, in this process; what it heeds of signals it heeds no longer in the
-    end."""
+    """The command `deadzone`, in this process; of signals it heeds nothing longer than that."""
     from deadzone.cli.main import main
 
     out, err = (

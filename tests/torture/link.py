@@ -25,8 +25,7 @@ class Link:
         threading.Thread(target=self._accept, daemon=True).start()
 
     def cut(self, reset: bool) -> None:
-        """End every connection there is; with a reset, as a machine that goes away does it, or in
-        order."""
+        """End every connection; with a reset, as a machine that goes away does it, or in order."""
         for end in list(self._ends):
             with suppress(OSError):
                 if reset:

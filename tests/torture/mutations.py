@@ -1,5 +1,4 @@
-"""What becomes of a real file on its way here: a grammar of damage, from a bit to the whole of
-it."""
+"""What becomes of a real file on its way here: a grammar of damage, from a bit to all of it."""
 
 import copy
 import json

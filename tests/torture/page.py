@@ -1,5 +1,4 @@
-"""The page of all faults that were tried, added up from what each run of `make torture` wrote
-down."""
+"""The page of all faults that were tried, added up from what each run of `make torture` wrote."""
 
 import json
 import os

@@ -63,8 +63,7 @@ class ReportScene(Scene):
     def ended(
         self, command: Command, killed: bool = False, codes: Collection[int] = oracle.DOCUMENTED
     ) -> None:
-        """As for a sweep, but for what `run` says beside its sentence; a report is whole or not
-        there."""
+        """As for a sweep, but for what `run` says besides; a report is whole or not there."""
         code, said = command.code, command.printed()
         assert "Traceback" not in said and "Exception ignored" not in said, said
         expected = {*codes, *DONE} if 0 in codes else codes
@@ -115,8 +114,7 @@ def check_published(reports: Path, drafts: bool = True) -> None:
 
 
 def report_in_trouble(scene: ReportScene) -> None:
-    """From a drawn call of any of its processes on, calls that change files of report or run
-    fail."""
+    """From a drawn call of any of its processes on, changes to files of report or run fail."""
     draw = scene.draw
     under = draw.choice([scene.home / "reports", scene.home / "reports", scene.home / "data"])
     error = draw.choice(faults.DISK_ERRORS)

@@ -55,8 +55,7 @@ class ServiceScene(Scene):
 
     @classmethod
     def faults(cls) -> Mapping[str, Callable[[Any], None]]:
-        """Those of the server, and those of the sweep that no one program of a trial takes part
-        in."""
+        """Those of the server, and those of the sweep that need no one program of a trial."""
         of_the_sweep = {
             name: fault for name, fault in faults.possible().items() if name not in OF_ONE_PROGRAM
         }

@@ -1,5 +1,4 @@
-"""Each fault once, at an instant drawn from one seed, and an oracle that sees what it is there
-for."""
+"""Each fault once, at an instant of one seed, and an oracle that sees what it is there for."""
 
 import os
 import random
@@ -18,8 +17,7 @@ from torture.serving import SERVER_FAULTS, ServiceScene
 pytestmark = pytest.mark.kept
 
 SEED = 20261126
-"""The same in each run of the tests, so that what fails once can be looked at; `make torture` draws
-others."""
+"""The same in each run, so that what fails can be looked at; `make torture` draws others."""
 
 
 def played(kind, name):

@@ -19,8 +19,7 @@ def planted(
     seed: int = 3,
     columns: Mapping[str, Callable[[float], float]] | None = None,
 ) -> Measured:
-    """Trials over threads whose time is `truth`, scattered by `noise`; other columns scatter
-    alike."""
+    """Trials over threads whose time is `truth`, scattered by `noise`, as other columns are."""
     rng = np.random.default_rng(seed)
     means = {"wall_s": truth, **(columns or {})}
     trials = pd.DataFrame({"threads": [*levels] * replicates})

@@ -5,8 +5,7 @@ import pandas as pd
 
 
 def table(factor=1.0, *, seed=1, n=8, noise=0.01, levels=(1, 2, 4), run_id=None, response="wall_s"):
-    """Trials of a knob in randomised blocks: response 10 / level * factor, with log-normal
-    noise."""
+    """Trials of a knob in randomised blocks: response 10 / level * factor, with noise."""
     rng = np.random.default_rng(seed)
     cells = [(block, level) for block in range(n) for level in levels]
     frame = pd.DataFrame(cells, columns=["block", "threads"])

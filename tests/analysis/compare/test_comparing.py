@@ -199,8 +199,7 @@ def test_exchanging_a_and_b_inverts_ratio_and_verdict_and_another_unit_changes_n
 
 @pytest.mark.night
 def test_a_wrong_verdict_is_as_rare_as_the_level_says():
-    """No change at all: of 100 comparisons at most 5 % may be called better or worse; far fewer
-    are."""
+    """No change at all: of 100 comparisons at most 5 % may be called better or worse."""
     rng = np.random.default_rng(9)
     found = [
         verdicts(compare_tables(*samples(*np.exp(0.05 * rng.standard_normal((2, 6)))), "wall_s"))[0]

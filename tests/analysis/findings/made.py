@@ -1,5 +1,4 @@
-"""Tables of trials as a sweep would have measured them, made from a seed: a sound one, to plant
-mistakes in."""
+"""Tables of trials as a sweep would have measured them, made from a seed, to plant mistakes in."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta

@@ -1,5 +1,4 @@
-"""One table gives the same findings and the same setting through the command, the API, the
-notebook and its page."""
+"""One table gives the same findings and setting by command, API, notebook and its page."""
 
 import json
 import re

@@ -1,5 +1,4 @@
-"""How often several tests together err; some of it simulated, with independent tests of true
-nulls."""
+"""How often several tests together err; some of it simulated, with independent true nulls."""
 
 import numpy as np
 import pytest
@@ -25,8 +24,7 @@ def test_no_p_value_exceeds_one():
 
 
 def test_one_true_null_among_false_ones_is_passed_by_all_of_at_most_at_the_level():
-    """All bounds but one hold beyond doubt: the verdict that all hold errs as often as the one
-    test."""
+    """All bounds but one hold beyond doubt: that all hold errs as often as the one test."""
     true = np.random.default_rng(1).uniform(size=N)
     passed = np.mean([all_of([p, 1e-9, 1e-9]) <= 0.05 for p in true])
     assert passed == pytest.approx(0.05, abs=0.005)

@@ -133,8 +133,7 @@ def test_a_share_of_errors_and_the_account_of_a_client_explain_no_latency():
 
 
 def limited(busy, levels=(0.2, 0.4), cpu=(0.2, 0.2), replicates=6):
-    """One thread that always works under a limit: what it does not run it is throttled. A parent
-    sleeps beside it."""
+    """One thread that always works, and is throttled where it does not run. A parent sleeps."""
     rng, rows = np.random.default_rng(5), []
     for level, cores, work in zip(levels, busy, cpu, strict=True):
         for _ in range(replicates):
@@ -209,8 +208,7 @@ def test_a_program_that_hardly_computes_is_explained_by_what_it_waits_for():
 
 
 def team(serial, threads=(1, 2, 4), wall_s=1.0):
-    """A team of threads, the main one among them: for a share of the time of one thread all but one
-    sleep."""
+    """A team of threads, the main one among them: for a share of the time all but one sleep."""
     rng, rows = np.random.default_rng(7), []
     for n in threads:
         for _ in range(5):

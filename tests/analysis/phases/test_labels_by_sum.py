@@ -12,14 +12,12 @@ def phases(levels, response, goal="min"):
 
 
 def test_what_is_flat_behind_harm_is_as_bad_to_the_end():
-    """osqzss/gps-sdr-sim, issue 11: seconds by threads; each takes longer than one, ever more
-    slowly."""
+    """osqzss/gps-sdr-sim, issue 11: seconds by threads; each takes longer than one."""
     assert phases([1, 2, 4, 8], [72.271, 114.911, 133.468, 146.593]) == [(1, 8, "reversal")]
 
 
 def test_a_fall_from_one_thread_to_two_makes_no_dead_zone():
-    """conc-map-bench, Exchange, evmap: millions of operations a second by threads; nothing improves
-    later."""
+    """conc-map-bench, Exchange, evmap: millions of operations a second by threads."""
     threads = [1, 2, 4, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192]
     rate = [
         *(1.873, 1.166, 0.8472, 0.6253, 0.6213, 0.5739, 0.5625),
@@ -61,8 +59,7 @@ def test_the_smaller_of_two_is_chosen_where_it_measured_no_worse():
 
 
 def test_two_high_values_of_three_are_no_reversal_but_a_plateau():
-    """devkitPro/wut, pull request 159: seconds to write an SD card by buffer, in KiB; whole
-    seconds, one run each."""
+    """devkitPro/wut, pull request 159: seconds to write a card by buffer, in KiB; one run each."""
     write_s = [60, 38, 23, 15, 9, 9, 12, 10]
     sweep = pd.DataFrame({"buffer_kib": [8 * 2**k for k in range(8)], "write_s": write_s})
     model = fit_phases(sweep, "buffer_kib", "write_s")

@@ -44,8 +44,7 @@ def test_without_colour_there_is_no_escape(model):
 @pytest.mark.parametrize("width", [80, 200])
 @pytest.mark.parametrize("language", ["en", "ko"])
 def test_levels_that_stand_apart_have_their_place_beside_the_curve(width, language):
-    """Zero before it and words behind it, each with its estimate, and marked where it is the
-    setting to choose."""
+    """Zero before it, words behind it, each with its estimate; the setting to choose is marked."""
     times = {"0": 3.0, "1": 4.0, "2": 2.0, "4": 1.0, "auto": 0.5}
     found = answer(repeated(times, "threads"), "threads", "wall_s")
     with speaking(language):

@@ -252,8 +252,7 @@ def test_one_probability_is_stated_that_of_the_sentence():
 
 @pytest.mark.night
 def test_a_stated_probability_is_how_often_a_setting_is_good():
-    """Of forty rough plateaus: at most a level above the true edge, and at most 7 % worse than
-    it."""
+    """Of forty rough plateaus: at most a level above the true edge, and at most 7 % worse."""
     stated, right = [], []
     cores = CORES[:9]
     for seed in range(40):

@@ -201,8 +201,7 @@ QUIET = [-0.018, -0.006, -0.005, -0.003, -0.003, 0.001, 0.002, 0.002, 0.004, 0.0
 
 
 def test_where_noise_hides_all_there_is_no_setting():
-    """Two equal settings that scatter a hundred times apart; the trials of the loud one are no
-    outliers."""
+    """Two equal settings, one scatters a hundred times more; its trials are no outliers."""
     allocators = ["quiet"] * 10 + ["loud"] * 10
     table = pd.DataFrame({"allocator": allocators, "wall_s": np.exp([*QUIET, *LOUD])})
     advice = answer(table, "allocator", "wall_s").recommend()

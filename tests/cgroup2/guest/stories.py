@@ -34,8 +34,7 @@ from deadzone.cli.main import main as deadzone
 HERE = Path(__file__).resolve().parent
 CGROUPS = Path("/sys/fs/cgroup")
 PATIENCE_S = 240.0
-"""Longer than any command takes here; those who wait outside take a longer silence for a machine
-that hangs."""
+"""Longer than any command takes here; who waits outside takes a longer silence for a hang."""
 SETTLED_S = 20.0
 """So long systemd may take, on this slow machine, to have a scope's controllers back."""
 SLEEPERS = ("86401", "86402", "spinner")
@@ -44,8 +43,7 @@ SLEEPERS = ("86401", "86402", "spinner")
 
 @dataclass(frozen=True)
 class Case:
-    """Somebody who sweeps: who, by which mechanism, and in which group (none: that of this
-    service)."""
+    """Somebody who sweeps: who, by which mechanism, in which group (none: that of this service)."""
 
     name: str
     user: int
@@ -71,8 +69,7 @@ EMULATED_CASE = "user-emulated"
 """The case of somebody without any right to limits, who is given emulated ones."""
 
 SYSTEMD_CASES = ("root-systemd", "user")
-"""Cases whose limits are systemd's, which takes a scope's controllers back a moment after the scope
-is gone."""
+"""Cases of systemd's limits; it takes a scope's controllers back a moment after the scope."""
 
 DISK_CASE = "root-cgroup-v2"
 """The case in which the I/O of a disk study is limited too."""
@@ -178,8 +175,7 @@ def deadzone_as(case: Case, group: Path | None, *arguments: str) -> Deadzone:
 def fork_as(
     case: Case, group: Path | None, command: Callable[[], Any], said: Path | None = None
 ) -> int:
-    """Run a function in a child that belongs to the case's user, and to the group if one is
-    given."""
+    """Run a function in a child of the case's user, in the group if one is given."""
     pid = os.fork()
     if pid:
         return pid
@@ -277,8 +273,7 @@ def kill_harness(harness: int) -> None:
 
 
 def traces() -> dict[str, Any]:
-    """Everything of Deadzone's that is on the system now, and which controllers are handed down
-    where."""
+    """Everything of Deadzone's that is on the system now, and where controllers are handed down."""
     groups = [folder for folder, _, _ in os.walk(CGROUPS)]
     running = list(command_lines())
     unit_files = [
@@ -299,8 +294,7 @@ def traces() -> dict[str, Any]:
 
 
 def left(case: Case, before: dict[str, Any]) -> dict[str, Any]:
-    """What there is when a command is over; what systemd is to take back, it is given a moment
-    for."""
+    """What there is when a command is over; systemd is given a moment to take its own back."""
     found = traces()
     if case.name in SYSTEMD_CASES:
         with contextlib.suppress(TimeoutError):

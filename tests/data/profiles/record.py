@@ -64,8 +64,7 @@ def fetch(address: str, page: str) -> bytes:
 
 
 def top(profile: Path, value: str, pprof: Sequence[str | Path] = PPROF) -> str:
-    """What `go tool pprof -top` says of one value of a profile, every function, to the last
-    digit."""
+    """What `go tool pprof -top` says of one value of a profile, to the last digit."""
     unit = "-unit=B" if value.endswith("space") else "-unit=ns"
     command = (*pprof, *TOP, unit, f"-sample_index={value}", profile)
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout

@@ -33,8 +33,7 @@ Pool.submit = lambda pool, task: os._exit(9) if next(tasks) == 300 else submit(p
 sys.argv = ["server", "--port", "{port}"]
 runpy.run_module("websocket_server", run_name="__main__")
 """
-"""The bundled server, ending at its 300th task: each message is one, and five to send its
-copies."""
+"""The bundled server, ending at its 300th task: each message is one, and five are its copies."""
 
 
 @pytest.fixture

@@ -42,8 +42,7 @@ ROW = re.compile(
 
 
 def top_of(text: str) -> tuple[int, dict[str, tuple[int, int]]]:
-    """The total, and flat and cumulative value by function, of what `go tool pprof -top`
-    printed."""
+    """The total, and flat and cumulative value by function, as `go tool pprof -top` printed."""
     head, table = text.split("cum%\n", 1)
     total = re.search(r" of (-?\d+)(?:ns|B)? total", head)
     assert total, text

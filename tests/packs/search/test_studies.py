@@ -35,8 +35,7 @@ BEST = {"workers": 8, "codec": "zstd"}
 
 
 def written(home, env=None, factors=FACTORS, **design):
-    """The file of a study that searches the knobs of the program. design: of it, beside the
-    kind."""
+    """The file of a study that searches the knobs of the program. design: beside its kind."""
     folder = home / "notebooks" / "studies"
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "program.py").write_text(PROGRAM)

@@ -26,8 +26,7 @@ WORK_S = 0.2
 
 
 class Echo(BaseHTTPRequestHandler):
-    """Answers with what it was sent, after some work; speaks HTTP/1.1 and leaves connections
-    open."""
+    """Answers with what it was sent, after some work; speaks HTTP/1.1, leaves connections open."""
 
     protocol_version = "HTTP/1.1"
 

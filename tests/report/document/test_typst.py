@@ -20,8 +20,7 @@ HOSTILE = 'a "quoted" \\ #panic("no") $x$ ``` *bold* <label> @ref {=typst}\nnext
 
 
 def of_template(expression: str, *blocks) -> object:
-    """The value that an expression has in the template, where it knows what it was told of some
-    blocks."""
+    """The value of an expression in the template, where it knows what some blocks say."""
     code = f'#import "report.typ": *\n#metadata({expression}) <asked>'.encode()
     told = {"report": template_input(document(*blocks))}
     found = typst.query(

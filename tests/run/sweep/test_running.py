@@ -47,8 +47,7 @@ def test_the_journal_follows_the_plan_and_progress_counts_and_knows_the_time_lef
 
 
 def test_trials_may_come_from_a_source_that_sees_what_was_measured_before(write_study):
-    """The second batch is asked for when the first is on disk; the run holds both, in the order
-    they came."""
+    """The second batch is asked for when the first is on disk; the run holds both, in order."""
     opened = open_run(str(write_study(factors={"threads": [1, 2, 3]}, replicates=1)))
     seen = []
 
@@ -108,8 +107,7 @@ def neighbour():
 def test_a_trial_beside_a_neighbour_is_repeated_and_trusted_once_that_is_gone(
     neighbour, write_study, sweep
 ):
-    """Others may be busy on this machine, so the threshold is set between them and the
-    neighbours."""
+    """Others may be busy here, so the threshold is set between them and the neighbours."""
 
     class Ending(Listener):
         def note(self, sentence):

@@ -17,8 +17,7 @@ pytestmark = pytest.mark.kept
 
 @pytest.fixture
 def long_trial(quota, write_study, start, tmp_path):
-    """A sweep in the middle of a trial that would take ten minutes, with the program's process
-    id."""
+    """A sweep in the middle of a trial of ten minutes, with the program's process id."""
     note = tmp_path / "program"
     study = write_study(
         argv=["sh", "-c", "echo $$ > $NOTE; exec sleep 600"],
@@ -44,8 +43,7 @@ def kill(sweep, what="alone"):
 def test_what_a_killed_sweep_left_is_removed_with_what_still_runs(
     killing, long_trial, traces, alive, deadzone
 ):
-    """By this one, or by a sweep of another test that came first; `tests/cgroup2` has a machine to
-    itself."""
+    """By this one, or another test's sweep before it; `tests/cgroup2` has a machine to itself."""
     sweep, program = long_trial
     assert traces(sweep.pid), "the next run has nothing to do"
     kill(sweep, killing)

@@ -48,8 +48,7 @@ def detached(work):
     os.close(write)
     return read
 """
-"""detached(work) has the work done by a grandchild that fled into a session of its own; nobody
-waits for it."""
+"""detached(work): the work is done by a grandchild in a session of its own; nobody waits for it."""
 
 HUNDRED_MB = 100_000_000
 
@@ -310,8 +309,7 @@ def test_a_neighbours_load_is_seen_and_the_trials_own_is_not(quota, execute):
 
 @pytest.mark.alone("it measures CPU time, wall time or throttling")
 def test_the_trials_own_cpu_is_not_foreign(quota, execute):
-    """The trial keeps every core busy: what it used and what others used cannot be more than there
-    is."""
+    """The trial keeps every core busy: it and others cannot have used more than there is."""
     cores = os.cpu_count() or 1
     burn_all = f"import os\nfor _ in range({cores - 1}): os.fork()\n" + BURN.format(0.4)
     program = f"{burn_all}try: os.wait()\nexcept ChildProcessError: pass"

@@ -15,8 +15,7 @@ BURN = "import time\nend = time.process_time() + {}\nwhile time.process_time() <
 
 @pytest.fixture
 def stranger(tmp_path):
-    """Start a program that is no descendant of this process, under a name of its own; it ends with
-    the test."""
+    """Start a program that is no descendant of this process, by a name; it ends with the test."""
     program = tmp_path / f"stranger{os.getpid() % 1000}"
     program.symlink_to(sys.executable)
     started = []
@@ -33,8 +32,7 @@ def stranger(tmp_path):
 
 
 def burnt(stranger, tmp_path, cpu_s):
-    """The name of a stranger that has used so much CPU [s], however long it took, and sleeps
-    now."""
+    """The name of a stranger that has used so much CPU [s], whenever it did, and sleeps now."""
     done = tmp_path / "done"
     name = stranger(f"{BURN.format(cpu_s)}\nopen({str(done)!r}, 'w').close()\ntime.sleep(60)")
     wait_for(done.exists, "it has not used as much")

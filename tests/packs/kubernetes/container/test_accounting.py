@@ -1,5 +1,4 @@
-"""From what the launcher tells to a measurement, on recorded texts of both versions of control
-groups."""
+"""From what the launcher tells to a measurement, on texts of both versions of control groups."""
 
 import pytest
 

@@ -1,5 +1,4 @@
-"""The launcher by itself, run by every shell of this machine: what it promises needs no cluster to
-be seen."""
+"""The launcher by itself, run by every shell of this machine: its promises need no cluster."""
 
 import contextlib
 import json
@@ -257,8 +256,7 @@ try:
 except ChildProcessError:
     print(len(adopted))
 """
-"""Runs commands as the first process of a pod would that reaps nobody, and counts what was left to
-it."""
+"""Runs commands as a pod's first process that reaps nobody, and counts what was left to it."""
 
 PYTHON = (sys.executable, "-I", "-S", "-c")
 
