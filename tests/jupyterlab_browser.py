@@ -28,11 +28,21 @@ def lab(
     log = own / "lab.log"
     with log.open("w") as out:
         server = subprocess.Popen(
-            [*map(str, start), "--no-browser", "--allow-root", "--ip=127.0.0.1", "--port=0",
-             "--IdentityProvider.token=", f"--ServerApp.root_dir={notebooks}",
-             "--LabApp.extension_manager=readonly"],
-            stdout=out, stderr=subprocess.STDOUT, env={**environment, **state}, cwd=notebooks,
-        )  # fmt: skip
+            [
+                *map(str, start),
+                "--no-browser",
+                "--allow-root",
+                "--ip=127.0.0.1",
+                "--port=0",
+                "--IdentityProvider.token=",
+                f"--ServerApp.root_dir={notebooks}",
+                "--LabApp.extension_manager=readonly",
+            ],
+            stdout=out,
+            stderr=subprocess.STDOUT,
+            env={**environment, **state},
+            cwd=notebooks,
+        )
     try:
         yield address(log)
     finally:

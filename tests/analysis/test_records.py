@@ -9,9 +9,14 @@ from deadzone.language.messages import _
 
 def test_a_frame_becomes_records_that_json_can_write_and_read_back():
     frame = pd.DataFrame(
-        {"level": [1.0, np.inf], "n": np.array([3, 4], dtype=np.int64), "ok": [True, False],
-         "p": [np.nan, 0.05], "missing": pd.array([1, pd.NA], dtype="Int64")},
-    )  # fmt: skip
+        {
+            "level": [1.0, np.inf],
+            "n": np.array([3, 4], dtype=np.int64),
+            "ok": [True, False],
+            "p": [np.nan, 0.05],
+            "missing": pd.array([1, pd.NA], dtype="Int64"),
+        }
+    )
     assert json.loads(json.dumps(records(frame), allow_nan=False)) == [
         {"level": 1.0, "n": 3, "ok": True, "p": None, "missing": 1},
         {"level": None, "n": 4, "ok": False, "p": 0.05, "missing": None},

@@ -88,9 +88,13 @@ def test_a_program_that_outgrows_a_level_of_memory_is_killed_there_alone(
     deployment(annotations=ALLOWED, resources=OWN)
     eat = "x=$(head -c 60000000 /dev/zero | tr '\\0' a); echo ${{#x}}"
     run = sweep(
-        write_study(argv=["sh", "-c", eat], target=target(namespace, change="resize"),
-                    factors={"memory_limit": ["48MiB", "256MiB"]}, replicates=1),
-    )  # fmt: skip
+        write_study(
+            argv=["sh", "-c", eat],
+            target=target(namespace, change="resize"),
+            factors={"memory_limit": ["48MiB", "256MiB"]},
+            replicates=1,
+        )
+    )
     status = dict(zip(run.trials()["memory_limit"], run.trials()["status"], strict=True))
     assert status == {48 * MIB: "oom_killed", 256 * MIB: "ok"}
     assert left.limits() == OWN

@@ -28,15 +28,19 @@ def test_a_limit_makes_it_slow_and_the_verdict_says_so(
     found = ("deployment", "uploads", "--namespace", namespace)
     before = own_cluster.get(*found)["spec"]["template"]["spec"]
     path = write_study(
-        service={"ready": {"path": "/health"}}, factors={},
+        service={"ready": {"path": "/health"}},
+        factors={},
         environments={"limited": pod(0.25), "unlimited": pod("none")},
-        workload={"kind": "http", "url": "{service_url}/frames",
-                  "form": {"video": {"file": "{clip}", "content_type": "video/mp4"}},
-                  "clip": {"duration_s": 1, "width": 320, "height": 240},
-                  "answer": {"status": [200], "json_path": "frames"}},
+        workload={
+            "kind": "http",
+            "url": "{service_url}/frames",
+            "form": {"video": {"file": "{clip}", "content_type": "video/mp4"}},
+            "clip": {"duration_s": 1, "width": 320, "height": 240},
+            "answer": {"status": [200], "json_path": "frames"},
+        },
         design={"replicates": 5, "warmup": 1, "seed": 7, "timeout_s": 120},
         response={"name": "total_s", "unit": "s", "goal": "min"},
-    )  # fmt: skip
+    )
     run = sweep(path)
     trials = run.trials()
     assert (trials["status"] == "ok").all(), trials["error"].tolist()

@@ -34,9 +34,14 @@ class Screen:
             name: value for name, value in os.environ.items() if name not in ("NO_COLOR", "COLUMNS")
         }
         self._process = subprocess.Popen(
-            argv, cwd=folder, stdin=theirs, stdout=theirs, stderr=theirs, start_new_session=True,
+            argv,
+            cwd=folder,
+            stdin=theirs,
+            stdout=theirs,
+            stderr=theirs,
+            start_new_session=True,
             env={**kept, "TERM": "xterm-256color", **environment},
-        )  # fmt: skip
+        )
         os.close(theirs)
 
     def read(self, seconds: float) -> bool:

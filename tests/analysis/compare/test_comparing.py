@@ -165,11 +165,15 @@ def test_a_treatment_without_values_is_said_to_be_left_out():
 
 
 rows = st.fixed_dictionaries(
-    {"wall_s": st.sampled_from([0.0, 1.0, 1.5, 2.0, 1e300, 1e-300, None]),
-     "threads": st.sampled_from([1, 2, None, "none"]), "block": st.sampled_from([0, 1]),
-     "run_id": st.sampled_from(["x", "y"]), "status": st.sampled_from(["ok", "ok", "failed"]),
-     "trusted": st.sampled_from([True, False, None])},
-)  # fmt: skip
+    {
+        "wall_s": st.sampled_from([0.0, 1.0, 1.5, 2.0, 1e300, 1e-300, None]),
+        "threads": st.sampled_from([1, 2, None, "none"]),
+        "block": st.sampled_from([0, 1]),
+        "run_id": st.sampled_from(["x", "y"]),
+        "status": st.sampled_from(["ok", "ok", "failed"]),
+        "trusted": st.sampled_from([True, False, None]),
+    }
+)
 
 
 @given(st.lists(rows, min_size=1, max_size=8), st.lists(rows, min_size=1, max_size=8))

@@ -116,11 +116,15 @@ def test_a_server_that_is_up_is_loaded_and_its_setting_changed_by_the_hook(
 ):
     port, note = free_port(), tmp_path / "pid"
     study = write_study(
-        service={"url": f"http://127.0.0.1:{port}",
-                 "hook": [sys.executable, "-c", RESTART, str(port), "{pool_size}", str(note)],
-                 "restart": "treatment"},
-        workload=MESSAGES, factors={"pool_size": [2, 8], "rate": [20]}, design=ONCE,
-    )  # fmt: skip
+        service={
+            "url": f"http://127.0.0.1:{port}",
+            "hook": [sys.executable, "-c", RESTART, str(port), "{pool_size}", str(note)],
+            "restart": "treatment",
+        },
+        workload=MESSAGES,
+        factors={"pool_size": [2, 8], "rate": [20]},
+        design=ONCE,
+    )
     try:
         trials = undisturbed(
             lambda: sweep(study).trials().groupby("pool_size").tail(1).set_index("pool_size"),

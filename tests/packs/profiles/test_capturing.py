@@ -34,13 +34,23 @@ def test_before_and_after_of_a_go_server_are_taken_in_interleaved_trials(
     media_server, write_study, sweep
 ):
     path = write_study(
-        argv=[str(media_server), "-listen=127.0.0.1:{port}", "-streams={streams}", "-nack={nack}",
-              "-pages=4"],
+        argv=[
+            str(media_server),
+            "-listen=127.0.0.1:{port}",
+            "-streams={streams}",
+            "-nack={nack}",
+            "-pages=4",
+        ],
         workload={"responses": {"packets": {"regex": r'"packets": (\d+)'}}},
-        factors={"nack": ["true", "false"], "streams": [100], "port": [free_port()]}, replicates=2,
-        profiles=PPROF | {"start_s": 0.3, "kinds": ["cpu", "heap", "goroutine", "mutex"],
-                          "load": {"column": "streams", "unit": "stream"}},
-    )  # fmt: skip
+        factors={"nack": ["true", "false"], "streams": [100], "port": [free_port()]},
+        replicates=2,
+        profiles=PPROF
+        | {
+            "start_s": 0.3,
+            "kinds": ["cpu", "heap", "goroutine", "mutex"],
+            "load": {"column": "streams", "unit": "stream"},
+        },
+    )
     run = sweep(path)
     records = run.records()
     assert [record["error"] for record in records] == [None] * 4

@@ -104,14 +104,20 @@ def test_a_postgresql_runs_as_its_user_on_a_fresh_copy_of_its_data(write_study, 
     buffers = ["-c", "shared_buffers={shared_buffers}"]
     asked = ["psql", *as_user, "-Atc", "show shared_buffers"]
     study = write_study(
-        service={"user": "postgres", "setup": ["sh", "-c", make],
-                 "argv": [f"{programs}/postgres", *started, *buffers], "data": {"fresh": "copy"},
-                 "ready": {"argv": [f"{programs}/pg_isready", *there]},
-                 "read_back": {"factor": "shared_buffers", "argv": asked}},
-        argv=[pgbench, *as_user, "-n", "-t", 50, "postgres"], replicates=1,
-        workload={"output": "pgbench"}, factors={"shared_buffers": ["16MB", "32MB"]},
+        service={
+            "user": "postgres",
+            "setup": ["sh", "-c", make],
+            "argv": [f"{programs}/postgres", *started, *buffers],
+            "data": {"fresh": "copy"},
+            "ready": {"argv": [f"{programs}/pg_isready", *there]},
+            "read_back": {"factor": "shared_buffers", "argv": asked},
+        },
+        argv=[pgbench, *as_user, "-n", "-t", 50, "postgres"],
+        replicates=1,
+        workload={"output": "pgbench"},
+        factors={"shared_buffers": ["16MB", "32MB"]},
         response={"name": "achieved_rate", "unit": "1/s", "goal": "max"},
-    )  # fmt: skip
+    )
     trials = sweep(study).trials()
     assert (trials["status"] == "ok").all(), trials["error"].tolist()
     assert (trials["achieved_rate"] > 0).all()
