@@ -310,8 +310,11 @@ def start(home: Path) -> Iterator[Callable[..., Started]]:
     def begin(*arguments: object) -> Started:
         process = subprocess.Popen(
             (sys.executable, "-m", "deadzone.cli.main", *map(str, arguments)),
-            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True,
-        )  # fmt: skip
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
+        )
         started.append(Started(process, home / "data" / "runs"))
         return started[-1]
 

@@ -91,9 +91,12 @@ def made(project, target):
     inner = ("PYTEST", "MAKE")
     outside = {name: os.environ[name] for name in os.environ if not name.startswith(inner)}
     said = subprocess.run(
-        (needs("make"), *there, *settings, target), cwd=project, env=outside, capture_output=True,
+        (needs("make"), *there, *settings, target),
+        cwd=project,
+        env=outside,
+        capture_output=True,
         text=True,
-    )  # fmt: skip
+    )
     return said.returncode, said.stdout + said.stderr
 
 

@@ -91,11 +91,13 @@ def _kubeconfig(state: State, user: str, token: str) -> dict[str, Any]:
     authority = str(state.certificates / "ca.crt")
     cluster = {"server": f"https://{NODE_ADDRESS}:{API_PORT}", "certificate-authority": authority}
     return {
-        "apiVersion": "v1", "kind": "Config", "clusters": [{"name": NAME, "cluster": cluster}],
+        "apiVersion": "v1",
+        "kind": "Config",
+        "clusters": [{"name": NAME, "cluster": cluster}],
         "users": [{"name": user, "user": {"token": token}}],
         "contexts": [{"name": NAME, "context": {"cluster": NAME, "user": user}}],
         "current-context": NAME,
-    }  # fmt: skip
+    }
 
 
 def _containerd(state: State, snapshotter: str) -> str:
@@ -188,15 +190,19 @@ def _control_plane(state: State, programs: Path) -> list[Service]:
         str(programs / "kube-controller-manager"),
         f"--kubeconfig={configuration}/controller-manager.kubeconfig",
         f"--service-account-private-key-file={certificates}/service-accounts.key",
-        f"--root-ca-file={certificates}/ca.crt", "--use-service-account-credentials=true",
-        "--leader-elect=false", "--bind-address=127.0.0.1",
+        f"--root-ca-file={certificates}/ca.crt",
+        "--use-service-account-credentials=true",
+        "--leader-elect=false",
+        "--bind-address=127.0.0.1",
         f"--cert-dir={state.folder}/controller-manager",
         f"--flex-volume-plugin-dir={state.folder}/volume-plugins",
-    )  # fmt: skip
+    )
     scheduler = (
-        str(programs / "kube-scheduler"), f"--kubeconfig={configuration}/scheduler.kubeconfig",
-        "--leader-elect=false", "--bind-address=127.0.0.1",
-    )  # fmt: skip
+        str(programs / "kube-scheduler"),
+        f"--kubeconfig={configuration}/scheduler.kubeconfig",
+        "--leader-elect=false",
+        "--bind-address=127.0.0.1",
+    )
     return [
         Service("etcd", etcd, ("127.0.0.1", 2379)),
         Service("kube-apiserver", _api_server(state, programs), (NODE_ADDRESS, API_PORT)),

@@ -24,9 +24,12 @@ def look(write_study, namespace):
 
     def make(factors, target=target, **more):
         return write_study(
-            argv=["sh", "-c", LOOK], workload={"responses": READINGS},
-            target=target(namespace, **more), factors=factors, replicates=1,
-        )  # fmt: skip
+            argv=["sh", "-c", LOOK],
+            workload={"responses": READINGS},
+            target=target(namespace, **more),
+            factors=factors,
+            replicates=1,
+        )
 
     return make
 

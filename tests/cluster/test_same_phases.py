@@ -60,9 +60,12 @@ def test_the_same_study_gives_the_same_phases(
         deployment(annotations=ALLOWED)
     size = {"replicates": 3 if way in FRESH else 5, "warmup": int(way not in FRESH)}
     study = write_study(
-        f"counting-{way}", argv=COUNTS, target=ways[way], factors={"cpu_limit": LEVELS},
+        f"counting-{way}",
+        argv=COUNTS,
+        target=ways[way],
+        factors={"cpu_limit": LEVELS},
         design={**size, "timeout_s": 120},
-    )  # fmt: skip
+    )
     measured, phases = undisturbed(lambda: fitted(sweep(study)), misled, attempts=2)
     assert set(measured["status"]) == {"ok"}
     assert phases == PHASES, measured[["cpu_limit", "wall_s", "foreign_cpu"]].to_string()

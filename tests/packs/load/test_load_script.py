@@ -39,9 +39,12 @@ def scripted(write_study):
         load = {"kind": "load", "driver": driver, "script": script}
         load |= {"duration_s": duration_s, "users": users}
         return write_study(
-            "scripted", service={"argv": ["{python}", str(SERVER), behaviour, "{port}"]},
-            workload={**load, **keys}, factors=factors or {"rate": [50]}, design=ONCE,
-        )  # fmt: skip
+            "scripted",
+            service={"argv": ["{python}", str(SERVER), behaviour, "{port}"]},
+            workload={**load, **keys},
+            factors=factors or {"rate": [50]},
+            design=ONCE,
+        )
 
     return write
 

@@ -28,11 +28,14 @@ def cpu(
     samples = counted(stacks, source)
     period = period_ms * MILLISECOND
     return replace(
-        samples, value_types=(ValueType("samples", "count"), ValueType("cpu", "nanoseconds")),
-        values=samples.values @ [[1, period]], period=period,
-        period_type=ValueType("cpu", "nanoseconds"), duration_ns=int(seconds * 1e9),
+        samples,
+        value_types=(ValueType("samples", "count"), ValueType("cpu", "nanoseconds")),
+        values=samples.values @ [[1, period]],
+        period=period,
+        period_type=ValueType("cpu", "nanoseconds"),
+        duration_ns=int(seconds * 1e9),
         default_value="cpu",
-    )  # fmt: skip
+    )
 
 
 ROW = re.compile(
