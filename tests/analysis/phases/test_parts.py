@@ -13,7 +13,7 @@ from deadzone.analysis.phases.thresholds import LABELS, Thresholds
 
 def level_tables(value, level, n, scale=0.02, misfit=0.0):
     trials = noise.group(value, level, n)
-    frame, by_scale = noise.tabulate(trials, scale, scale, noise.OUTLIER_RATE)
+    frame, by_scale = noise.tabulate(trials, scale, scale)
     return noise.combine(frame, by_scale, noise.scale_weights(0.0, 0.25), misfit)
 
 

@@ -118,7 +118,7 @@ def with_laws(
     return (total, Pieces.joined(parts, np.exp(score - total))), fitted
 
 
-def averaged(each: Sequence[FittedLaw], log_prior: Sequence[float]) -> FittedLaw:
+def averaged(each: Sequence[FittedLaw], log_prior: np.ndarray) -> FittedLaw:
     """One law over several assumptions about the noise. log_prior: of each."""
     score = np.array([fit.log_evidence for fit in each]) + log_prior
     total = float(log_sum_exp(score, axis=0))
@@ -252,14 +252,13 @@ class Hypothesis:
     it.
 
     scales, scale_weights: noise scales a level may have, and how probable each is.
-    frame, by_scale: the noise tables for these scales; see `noise`. tables: all integrated out.
+    by_scale: the noise tables for these scales; see `noise`. tables: all integrated out.
     """
 
     noise: float
     misfit: float
     log_prior: float
     scales: np.ndarray
-    frame: LevelTables
     by_scale: np.ndarray
     scale_weights: np.ndarray
     tables: LevelTables
@@ -327,12 +326,11 @@ def infer(
 
 def _single(x: np.ndarray, trials: Replicates) -> Hypotheses:
     def make(scale: float) -> Hypothesis:
-        frame, by_scale = noise.tabulate(trials, scale, scale, noise.OUTLIER_RATE)
+        frame, by_scale = noise.tabulate(trials, scale, scale)
         weights = noise.scale_weights(0.0, noise.SINGLE_HETEROGENEITY)
         log_prior = -0.5 * (np.log(scale / noise.TYPICAL_NOISE) / noise.NOISE_SPREAD) ** 2
         tables = noise.combine(frame, by_scale, weights, 0.0, trials.sound)
-        scales = scale * noise.SCALES
-        return Hypothesis(scale, 0.0, log_prior, scales, frame, by_scale, weights, tables)
+        return Hypothesis(scale, 0.0, log_prior, scale * noise.SCALES, by_scale, weights, tables)
 
     rough = noise.roughness(x, trials.values[:, 0])
     begin = int(np.argmin(np.abs(np.log(SINGLE_NOISE / max(rough, 1e-9)))))
@@ -341,7 +339,7 @@ def _single(x: np.ndarray, trials: Replicates) -> Hypotheses:
 
 def _replicated(x: np.ndarray, trials: Replicates) -> Hypotheses:
     base = noise.rough_scale(trials)
-    frame, by_scale = noise.tabulate(trials, base, base, noise.OUTLIER_RATE)
+    frame, by_scale = noise.tabulate(trials, base, base)
     weights = noise.learn_scale(frame, by_scale, base)
     scale = base * float(np.exp(weights @ np.log(noise.SCALES)))
     # Replicates of a program that always takes the same time, or of a table that repeats its rows,
@@ -352,44 +350,38 @@ def _replicated(x: np.ndarray, trials: Replicates) -> Hypotheses:
 
     def make(ratio: float) -> Hypothesis:
         misfit = ratio * scale
-        if ratio in MISFITS:
-            wide, likelihood = frame, by_scale
-        else:
-            wide, likelihood = noise.tabulate(
-                trials, base, misfit / max(MISFITS), noise.OUTLIER_RATE
-            )
+        wide, likelihood = frame, by_scale
+        if ratio not in MISFITS:
+            wide, likelihood = noise.tabulate(trials, base, misfit / max(MISFITS))
             likelihood += (noise.mass(frame, by_scale) - noise.mass(wide, likelihood))[:, :, None]
         tables = noise.combine(wide, likelihood, weights, PERSISTENCE * misfit, trials.sound)
         log_prior, scales = float(np.log(prior[ratio])), base * noise.SCALES
-        return Hypothesis(scale, misfit, log_prior, scales, wide, likelihood, weights, tables)
+        return Hypothesis(scale, misfit, log_prior, scales, likelihood, weights, tables)
 
     return make, tuple(prior), 1 if len(prior) == len(MISFITS) else len(prior) - 1
 
 
 def _average(x: np.ndarray, trials: Replicates, fits: list[Fitted]) -> Posterior:
     """Bayesian model averaging over the noise hypotheses."""
-    score = np.array([hypothesis.log_prior + evidence for hypothesis, (evidence, _), _ in fits])
+    hypotheses, segmentations, laws = zip(*fits, strict=True)
+    log_prior = np.array([hypothesis.log_prior for hypothesis in hypotheses])
+    score = log_prior + [evidence for evidence, _ in segmentations]
+    total = float(log_sum_exp(score, axis=0))
     weight = np.exp(score - score.max())
     weight /= weight.sum()
-    kept = weight > FORGET
-    wide = []
-    for hypothesis, (_evidence, pieces), _laws in fits:
+    wide, kept = [], np.flatnonzero(weight > FORGET)
+    for i in kept:
         # Values of the curve scatter wider than if neighbouring levels shared no misfit.
-        misfit = hypothesis.misfit or SINGLE_MISFIT * hypothesis.noise
+        misfit = hypotheses[i].misfit or SINGLE_MISFIT * hypotheses[i].noise
         own = (PERSISTENCE * misfit) ** 2
-        sampling = hypothesis.noise**2 / float(np.median(trials.counts))
+        sampling = hypotheses[i].noise ** 2 / float(np.median(trials.counts))
         factor = float(np.sqrt((sampling + LONG_RUN * own) / (sampling + own)))
-        wide.append(pieces.widened(factor))
-    joined = Pieces.joined(
-        [part for part, is_kept in zip(wide, kept, strict=True) if is_kept],
-        weight[kept] / weight[kept].sum(),
+        wide.append(segmentations[i][1].widened(factor))
+    return Posterior(
+        x,
+        Pieces.joined(wide, weight[kept] / weight[kept].sum()),
+        noise=float(weight @ [hypothesis.noise for hypothesis in hypotheses]),
+        misfit=float(weight @ [hypothesis.misfit for hypothesis in hypotheses]),
+        best=hypotheses[int(np.argmax(weight))],
+        laws=tuple(averaged(one, log_prior - total) for one in zip(*laws, strict=True)),
     )
-    best = fits[int(np.argmax(weight))][0]
-    spread = float(weight @ [hypothesis.noise for hypothesis, _, _ in fits])
-    misfit = float(weight @ [hypothesis.misfit for hypothesis, _, _ in fits])
-    total = float(log_sum_exp(score, axis=0))
-    priors = [hypothesis.log_prior - total for hypothesis, _, _ in fits]
-    laws = tuple(
-        averaged(same_law, priors) for same_law in zip(*(law for _, _, law in fits), strict=True)
-    )
-    return Posterior(x, joined, spread, misfit, best, laws)

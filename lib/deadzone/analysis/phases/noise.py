@@ -13,6 +13,7 @@ With it the values of the curve that are tried at each level.
 
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import product
 
 import numpy as np
 
@@ -177,9 +178,7 @@ def outlier_density(deviation: np.ndarray, scale: float) -> np.ndarray:
     return side * 2.0 / (np.pi * size * (1 + (deviation / size) ** 2))
 
 
-def tabulate(
-    trials: Replicates, scale: float, reach: float, outlier_rate: float
-) -> tuple[LevelTables, np.ndarray]:
+def tabulate(trials: Replicates, scale: float, reach: float) -> tuple[LevelTables, np.ndarray]:
     """Tables for each noise scale in `scale * SCALES`, as far as REACH times `reach` beyond the
     trials.
 
@@ -191,12 +190,12 @@ def tabulate(
     step = (high - low) / (POINTS - 1)
     grid = low[:, None] + np.arange(POINTS) * step[:, None]
     deviation = trials.values[:, :, None] - grid[:, None, :]
-    spoiled = outlier_rate * outlier_density(deviation, scale)
+    spoiled = OUTLIER_RATE * outlier_density(deviation, scale)
     squares = -0.5 * deviation**2
     out = np.empty((len(low), len(SCALES), POINTS))
     for q, size in enumerate(scale * SCALES):
         sigma = np.maximum(size, step)[:, None, None]
-        gauss = (1 - outlier_rate) / (sigma * np.sqrt(2 * np.pi)) * np.exp(squares / sigma**2)
+        gauss = (1 - OUTLIER_RATE) / (sigma * np.sqrt(2 * np.pi)) * np.exp(squares / sigma**2)
         out[:, q] = np.einsum("mr,mrt->mt", trials.weights, np.log(gauss + spoiled))
     return LevelTables(low, step, np.empty((0, POINTS))), out
 
@@ -221,17 +220,16 @@ def learn_scale(frame: LevelTables, by_scale: np.ndarray, base: float) -> np.nda
 
     by_scale: shape (n, scales, POINTS). Returns shape (scales,).
     """
-    top = by_scale.max(axis=(1, 2), keepdims=True)
-    evidence = np.exp(by_scale - top).sum(axis=2) * frame.step[:, None]
-    best, weights = -np.inf, scale_weights(0.0, 0.25)
-    for centre in np.linspace(-1.2, 1.2, 13):
+    log_mass = mass(frame, by_scale)
+    evidence = np.exp(log_mass - log_mass.max(axis=1, keepdims=True))
+
+    def score(centre: float, heterogeneity: float) -> float:
         prior = -0.5 * ((centre + np.log(base / TYPICAL_NOISE)) / NOISE_SPREAD) ** 2
-        for heterogeneity in HETEROGENEITY:
-            candidate = scale_weights(centre, heterogeneity)
-            score = prior - heterogeneity + np.log(evidence @ candidate).sum()
-            if score > best:
-                best, weights = score, candidate
-    return weights
+        weights = scale_weights(centre, heterogeneity)
+        return float(prior - heterogeneity + np.log(evidence @ weights).sum())
+
+    tried = product(np.linspace(-1.2, 1.2, 13), HETEROGENEITY)
+    return scale_weights(*max(tried, key=lambda pair: score(*pair)))
 
 
 def combine(

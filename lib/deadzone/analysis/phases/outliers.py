@@ -51,6 +51,7 @@ def spoiled(posterior: Posterior, value: np.ndarray, level: np.ndarray) -> np.nd
     """Probability that each trial is spoiled; value: shape (trials,), ln(response) as fitted."""
     hypothesis = posterior.best
     table = hypothesis.by_scale[:, :, ::THIN] + np.log(hypothesis.scale_weights)[None, :, None]
+    frame = hypothesis.tables
     below = np.cumsum(_level_density(posterior, np.logaddexp.reduce(table, axis=1)), axis=1)
     # POINTS equally likely table points of each level's value.
     wanted = (np.arange(POINTS) + 0.5) / POINTS
@@ -60,11 +61,11 @@ def spoiled(posterior: Posterior, value: np.ndarray, level: np.ndarray) -> np.nd
     scales = np.take_along_axis(
         weight / weight.sum(axis=1, keepdims=True), point[:, None, :], axis=2
     )
-    place = hypothesis.frame.origin[:, None] + THIN * point * hypothesis.frame.step[:, None]
+    place = frame.origin[:, None] + THIN * point * frame.step[:, None]
     deviation = value[:, None] - place[level]
     bad = noise.OUTLIER_RATE * noise.outlier_density(deviation, hypothesis.noise)
     out = np.zeros(len(value))
-    finest = 0.5 * THIN * hypothesis.frame.step[level][:, None]
+    finest = 0.5 * THIN * frame.step[level][:, None]
     for q, scale in enumerate(hypothesis.scales):
         sigma = np.maximum(scale, finest)
         good = np.exp(-0.5 * (deviation / sigma) ** 2) / (sigma * np.sqrt(2 * np.pi))
@@ -138,7 +139,7 @@ def _level_density(posterior: Posterior, own: np.ndarray) -> np.ndarray:
 
     own: shape (n, points), what the trials of each level alone say of it, a log likelihood.
     """
-    hypothesis, frame = posterior.best, posterior.best.frame
+    hypothesis, frame = posterior.best, posterior.best.tables
     position = np.arange(0, noise.POINTS, THIN)
     out = np.zeros(own.shape)
     for m in range(len(own)):

@@ -23,7 +23,7 @@ import numpy as np
 
 from deadzone.analysis.phases import priors
 from deadzone.analysis.phases.noise import LevelTables, ValueGrid, look_up
-from deadzone.analysis.phases.priors import BREAKTHROUGH, LINEAR, STATE_LABELS, SlopePrior
+from deadzone.analysis.phases.priors import STATE_LABELS, SlopePrior
 from deadzone.analysis.phases.thresholds import LABELS
 
 
@@ -35,26 +35,14 @@ class PieceScores:
     labelled: for each level j > 0, shape (j, 6, G, G): log likelihood of the levels after the
         start, up to and including j, bends integrated out, prior of the slope and grid width
         included.
-    bends: for each level j > 0, shape (j, 2, 2, G, G): mean and standard deviation of the bend of
-        linear pieces and of breakthroughs.
+    bends: for each level j > 0, shape (j, 6, 2, G, G): mean and standard deviation of the bend, 0
+        of labels that do not bend.
     """
 
     grid: ValueGrid
     first: np.ndarray
     labelled: list[np.ndarray]
     bends: list[np.ndarray]
-
-    def bend(
-        self, i: np.ndarray, j: np.ndarray, a: np.ndarray, b: np.ndarray, label: np.ndarray
-    ) -> np.ndarray:
-        """Mean and deviation of the bend of pieces from grid value a at level i to b at j; (2,
-        pieces)."""
-        out = np.zeros((2, len(i)))
-        for end in np.unique(j):
-            for row, bending in enumerate((LINEAR, BREAKTHROUGH)):
-                here = (j == end) & (label == bending)
-                out[:, here] = self.bends[end - 1][i[here], row, :, a[here], b[here]].T
-        return out
 
 
 def bent_share(fraction: np.ndarray, bend: np.ndarray | float) -> np.ndarray:
@@ -78,10 +66,10 @@ def score_pieces(
         fall = grid.value[:j, :, None] - grid.value[j][None, None, :]
         score = np.moveaxis(slope(fall / span), 0, 1)
         score += (line - np.log(span) + grid.log_width[j])[:, None]
-        moments = np.zeros((j, 2, 2, *line.shape[1:]))
-        for row, label in enumerate((LINEAR, BREAKTHROUGH)):
+        moments = np.zeros((j, len(STATE_LABELS), 2, *line.shape[1:]))
+        for label, bend_prior in priors.BEND_PRIOR.items():
             # The last piece is a single step, which has no bend.
-            gain, moments[:-1, row] = _integrate_bends(inner[:-1], priors.BEND_PRIOR[label])
+            gain, moments[:-1, label] = _integrate_bends(inner[:-1], bend_prior)
             score[:-1, label] += gain
         labelled.append(score)
         bends.append(moments)
@@ -210,32 +198,32 @@ def segment(scores: PieceScores) -> Segmentation:
         arrive = log_sum_exp(pieces[j - 1] + enter[:j, :, :, None], axis=(0, 2))
         enter[j] = log_sum_exp(arrive[:, None, :] + follow[:, :, None], axis=0)
     evidence = float(log_sum_exp((arrive + ends).ravel(), axis=0))
-    begin = np.full((n, len(STATE_LABELS), size), -np.inf)
-    rows: list[np.ndarray] = []
+    begin, found = np.full((n, len(STATE_LABELS), size), -np.inf), []
     leave = np.broadcast_to(ends, (len(STATE_LABELS), size))
     for j in range(n - 1, 0, -1):
         if j < n - 1:
             leave = log_sum_exp(begin[j][None, :, :] + follow[:, :, None], axis=1)
         onward = pieces[j - 1] + leave[None, :, None, :]
         mass = onward + (enter[:j] - evidence)[:, :, :, None]
-        i, k, a, b = np.nonzero(mass > np.log(NEGLIGIBLE))
-        rows.append(np.column_stack([i, np.full_like(i, j), a, b, k, np.exp(mass[i, k, a, b])]))
+        i, k, a, b = here = np.nonzero(mass > np.log(NEGLIGIBLE))
+        bend = scores.bends[j - 1][i, k, :, a, b]
+        found.append(np.column_stack([i, np.full_like(i, j), a, b, k, mass[here], bend]))
         begin[:j] = np.logaddexp(begin[:j], log_sum_exp(onward, axis=3))
-    return evidence, _collect(np.concatenate(rows), scores)
+    return evidence, _collect(np.concatenate(found), scores.grid.value)
 
 
-def _collect(rows: np.ndarray, scores: PieceScores) -> Pieces:
-    """Pieces from their indices; an uncertain bend becomes two halves, one deviation either way."""
-    i, j, a, b, k = rows[:, :5].astype(np.intp).T
-    value = scores.grid.value
-    mean, deviation = scores.bend(i, j, a, b, k)
-    split = np.flatnonzero(deviation > 0)
-    between = np.minimum(2 * np.abs(mean[split]) / BENT, 1.0) * BENT / np.sqrt(12)
-    deviation[split] = np.hypot(deviation[split], between)
-    weight = rows[:, 5].copy()
-    weight[split] *= 0.5
-    every = np.concatenate([np.arange(len(i)), split])
-    bend = np.concatenate([mean + deviation, (mean - deviation)[split]])
+def _collect(found: np.ndarray, value: np.ndarray) -> Pieces:
+    """Pieces from what was found of each: its place among the scores, the logarithm of its
+    probability, and mean and deviation of its bend. An uncertain bend becomes two halves, one
+    deviation either way. value: of the grid."""
+    i, j, a, b, k = found[:, :5].astype(np.intp).T
+    mass, mean, deviation = found[:, 5:].T
+    between = np.minimum(2 * np.abs(mean) / BENT, 1.0) * BENT / np.sqrt(12)
+    is_split = deviation > 0
+    spread = np.where(is_split, np.hypot(deviation, between), 0.0)
+    weight = np.exp(mass) * np.where(is_split, 0.5, 1.0)
+    every = np.concatenate([np.arange(len(i)), np.flatnonzero(is_split)])
+    bend = np.concatenate([mean + spread, (mean - spread)[is_split]])
     i, j, a, b, k = i[every], j[every], a[every], b[every], k[every]
     ends = value[i, a], value[j, b]
     return Pieces(i, j, *ends, STATE_LABELS[k], bend, weight[every], every < 0)
