@@ -129,14 +129,10 @@ class Candidates:
 
         `none` takes twice the largest level, a word and 0 what the least takes.
         """
-        total = np.zeros(len(self))
-        for values in self.amounts.to_numpy(float).T:
-            if (there := np.isfinite(values) & (values > 0)).any():
-                low, high = values[there].min(), 2 * values[there].max()
-                total += np.log2(
-                    np.where(there, values, np.where(values == np.inf, high, low)) / low
-                )
-        return total
+        amounts = self.amounts.astype(float)
+        known = amounts.where(np.isfinite(amounts) & (amounts > 0))
+        taken = known.fillna(known.min()).mask(amounts == np.inf, 2 * known.max(), axis=1)
+        return np.log2(taken / known.min()).sum(axis=1).to_numpy()
 
 
 def measured_settings(
@@ -242,12 +238,11 @@ def with_cost(candidates: Candidates, cost: str) -> tuple[Candidates, list[Messa
 def only(candidates: Candidates, chosen: np.ndarray) -> Candidates:
     """The candidates at the positions `chosen`, in that order; or where it is True, in the same
     one."""
-    where = np.nonzero(chosen)[0] if chosen.dtype == bool else chosen
     return replace(
         candidates,
-        table=candidates.table.iloc[where].reset_index(drop=True),
-        amounts=candidates.amounts.iloc[where].reset_index(drop=True),
-        covariance=candidates.covariance[np.ix_(where, where)],
+        table=candidates.table.iloc[chosen].reset_index(drop=True),
+        amounts=candidates.amounts.iloc[chosen].reset_index(drop=True),
+        covariance=candidates.covariance[np.ix_(chosen, chosen)],
     )
 
 

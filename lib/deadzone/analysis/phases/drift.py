@@ -65,29 +65,25 @@ def estimate_drift(sample: CurveTrials, certainty: float) -> tuple[Drift | None,
     Returns (None, zeros) where no level was measured twice, or the design cannot tell drift from
     levels.
     """
-    fits: list[tuple[str, list, _Fit]] = []
-    trials, centre, of = len(sample.value), 0.0, (sample.level, sample.value)
+    fits: list[tuple[str, list, np.ndarray, _Fit]] = []
+    trials, of = len(sample.value), (sample.level, sample.value)
     if sample.block is not None:
         blocks, code = np.unique(sample.block, return_inverse=True)
         if 2 <= len(blocks) <= trials // 2 and (fit := _additive(*of, code, np.ones(trials))):
-            fits.append(("block", list(blocks), fit))
+            fits.append(("block", list(blocks), np.eye(len(blocks)), fit))
     if sample.order is not None:
-        centre = float(sample.order.mean())
-        order = sample.order - centre
+        order = sample.order - sample.order.mean()
         own = _within_levels(order, sample.level, np.ones(trials, dtype=bool))
         is_told = own @ own > LEAST_WITHIN * (order @ order)
         if is_told and (fit := _additive(*of, np.zeros(trials, int), order)):
-            fits.append(("order", [0.0, 1.0], fit))
+            ends = np.array([[0.0], [1.0]]) - sample.order.mean()
+            fits.append(("order", [0.0, 1.0], ends, fit))
     if not fits:
         return None, np.zeros(trials)
-    kind, names, fit = min(fits, key=lambda one: one[2].p_value)
+    kind, names, weights, fit = min(fits, key=lambda one: one[-1].p_value)
     p = min(1.0, fit.p_value * len(fits))
-    if kind == "block":
-        effect, variance = fit.effects - fit.effects.mean(), np.diag(fit.covariance)
-    else:
-        ends = np.array([0.0, 1.0]) - centre
-        effect, variance = ends * fit.effects[0], ends**2 * fit.covariance[0, 0]
-    effect = effect if sample.higher_is_worse else -effect
+    effect = weights @ fit.effects * (1 if sample.higher_is_worse else -1)
+    variance = np.diag(weights @ fit.covariance @ weights.T)
     half = stdtrit(fit.freedom, (1 + certainty) / 2) * np.sqrt(np.maximum(variance, 0.0))
     table = pd.DataFrame(
         {"effect": effect, "low": effect - half, "high": effect + half},

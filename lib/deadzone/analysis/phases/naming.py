@@ -44,20 +44,6 @@ def phase_meaning(model: PhaseResult, phase: Mapping[Hashable, Any]) -> str:
     return _either([PHASE_STYLES[label].meaning for label in open_labels(model, phase)])
 
 
-def name_with_chances(model: PhaseResult, phase: Mapping[Hashable, Any]) -> str:
-    """The name of a phase, and where two are open their probabilities: `reversal (62 %) or plateau
-    (38 %)`."""
-    labels = open_labels(model, phase)
-    if len(labels) == 1:
-        return PHASE_STYLES[next(iter(labels))].name
-    return _either(
-        [
-            _("{phase} ({probability:percent})", phase=PHASE_STYLES[label].name, probability=chance)
-            for label, chance in labels.items()
-        ]
-    )
-
-
 def ends(model: PhaseResult, row: Mapping[Hashable, Any]) -> dict[str, str]:
     """Where a phase or a step begins and ends, in words. row: of it, with start and stop."""
     return {end: without_remark(level_text(model, float(row[end]))) for end in ("start", "stop")}
@@ -141,16 +127,20 @@ def doubts(model: PhaseResult) -> list[Message]:
 
 def _of_label(model: PhaseResult, phase: dict[Hashable, Any]) -> Message:
     ends = {name: level_text(model, phase[name]) for name in ("start", "stop")}
-    if len(open_labels(model, phase)) > 1:
+    named = [
+        {"phase": PHASE_STYLES[label].name, "probability": chance}
+        for label, chance in open_labels(model, phase).items()
+    ]
+    if len(named) == 1:
         return _(
-            "From {start} to {stop} it is {phases}: {meaning}.",
+            "The phase {start}-{stop} is {phase} with a probability of {probability:probability} "
+            "only.",
             **ends,
-            phases=name_with_chances(model, phase),
-            meaning=phase_meaning(model, phase),
+            **named[0],
         )
     return _(
-        "The phase {start}-{stop} is {phase} with a probability of {probability:probability} only.",
+        "From {start} to {stop} it is {phases}: {meaning}.",
         **ends,
-        phase=phase_name(model, phase),
-        probability=phase["probability"],
+        phases=_either([_("{phase} ({probability:percent})", **label) for label in named]),
+        meaning=phase_meaning(model, phase),
     )

@@ -38,14 +38,13 @@ curve's width."""
 class Drawing:
     """What a picture shows beside trials and curve.
 
-    apart: the settings on no curve, rows of the recommendation's table; none where it is over
-    several curves, or about another quantity than the curve shows. where: every setting's place on
-    the axis. setting: the place of the recommended one, None where it has none. tied: those of the
-    settings that are as good. is_log_x, is_log_y: which axes read better so.
+    apart: the settings on no curve, rows of the recommendation's table by their places on the axis;
+    none where it is over several curves, or about another quantity than the curve shows. setting:
+    the place of the recommended one, None where it has none. tied: those of the settings that are
+    as good. is_log_x, is_log_y: which axes read better so.
     """
 
-    apart: list[dict[Any, Any]]
-    where: dict[Any, float]
+    apart: dict[float, dict[Any, Any]]
     setting: float | None
     tied: list[float]
     is_log_x: bool
@@ -71,7 +70,11 @@ def drawing_of(model: PhaseResult, advice: Recommendation) -> Drawing:
     ]
     chosen = None if isinstance(advice.setting, dict) else where.get(advice.setting)
     return Drawing(
-        apart, where, chosen, placed, is_log, max(drawn) / min(drawn) >= LOG_RESPONSE_FACTOR
+        {where[row["setting"]]: row for row in apart},
+        chosen,
+        placed,
+        is_log,
+        max(drawn) / min(drawn) >= LOG_RESPONSE_FACTOR,
     )
 
 
@@ -179,9 +182,8 @@ def picture(
     width = min(max(width, LEAST_WIDTH), MOST_WIDTH)
     height = min(max(width // 7, LEAST_HEIGHT), MOST_HEIGHT)
     shown = drawing_of(model, advice)
-    beside = {shown.where[row["setting"]]: row for row in shown.apart}
-    levels = np.array([*model.levels["level"], *beside])
-    spans = [row[end] for row in shown.apart for end in ("low", "high")]
+    levels = np.array([*model.levels["level"], *shown.apart])
+    spans = [row[end] for row in shown.apart.values() for end in ("low", "high")]
     values = np.concatenate([model.trials["corrected"], model.levels["fitted"], spans])
     across, up = (np.log if is_log else np.asarray for is_log in (shown.is_log_x, shown.is_log_y))
     y_ticks = _ticks(float(values.min()), float(values.max()), up, height)
@@ -214,11 +216,11 @@ def picture(
     for trial in model.trials.to_dict("records"):
         mark, colour = (OUTLIER, OUTLIER_COLOUR) if trial["outlier"] else (TRIAL, "")
         canvas.write(x_of(trial["level"]), y_of(trial["corrected"]), mark, colour)
-    for place, alone in beside.items():
+    for place, alone in shown.apart.items():
         for line in range(y_of(alone["high"]), y_of(alone["low"]) + 1):
             canvas.write(x_of(place), line, UPRIGHT)
         canvas.write(x_of(place), y_of(alone["estimate"]), APART)
-    texts = {place: str(row["setting"]) for place, row in beside.items()}
+    texts = {place: str(row["setting"]) for place, row in shown.apart.items()}
     _draw_levels(canvas, model, x_of, rows + 2, texts, [] if setting is None else [setting])
     for place in shown.tied:
         canvas.write(x_of(place), rows + 3, TIED, RECOMMENDED_COLOUR)
@@ -231,7 +233,7 @@ def picture(
         tied=TIED,
         setting=SETTING,
     )
-    if beside:
+    if shown.apart:
         legend = _("{legend}   {apart} apart", legend=legend, apart=APART)
     title = _(
         "{response} over {knob}",

@@ -156,7 +156,7 @@ def _draw(
     _draw_apart(ax, shown)
     _mark_advice(model, ax, advice, shown)
     _name_axes(model, ax, advice.unit)
-    return {shown.where[row["setting"]]: str(row["setting"]) for row in shown.apart}
+    return {place: str(row["setting"]) for place, row in shown.apart.items()}
 
 
 def _settle(
@@ -243,9 +243,9 @@ def _draw_trials(model: PhaseResult, ax: Axes, color: Any = None) -> None:
 
 def _draw_apart(ax: Axes, shown: Drawing) -> None:
     """The estimate and interval of each setting on no curve, beside it."""
-    for i, row in enumerate(shown.apart):
+    for i, (place, row) in enumerate(shown.apart.items()):
         ax.errorbar(
-            shown.where[row["setting"]],
+            place,
             row["estimate"],
             yerr=[[row["estimate"] - row["low"]], [row["high"] - row["estimate"]]],
             fmt="s",

@@ -415,26 +415,25 @@ def _check_shape(levels: np.ndarray, values: np.ndarray, knob: str, response: st
 
 
 def _doubts(
-    levels: np.ndarray, level: np.ndarray, values: np.ndarray, response: str
+    levels: np.ndarray, level: np.ndarray, measured: np.ndarray, response: str
 ) -> list[Message]:
     """Sentences about few levels, few trials, and a range that no unit explains."""
-    counts, factor = np.bincount(level), float(values.max() / values.min())
-    doubts = []
-    if len(levels) < 6:
-        few = N_("There are only {levels} levels; joints are known to a step at best.")
-        doubts.append(say(few, levels=len(levels)))
-    if counts.max() == 1:
-        doubts.append(say(ONE_TRIAL_A_LEVEL))
-    elif single := int((counts == 1).sum()):
-        once = N_(
-            "{n} of {levels} levels has a single trial.",
-            "{n} of {levels} levels have a single trial.",
-        )
-        doubts.append(say(once, n=single, levels=len(levels)))
-    if factor > 1e6:
-        wide = N_("{response} spans a factor of {factor:number}; check that all rows share a unit.")
-        doubts.append(say(wide, response=response, factor=factor))
-    return doubts
+    factor, single = float(measured.max() / measured.min()), int((np.bincount(level) == 1).sum())
+    told = {
+        FEW_LEVELS: len(levels) < 6,
+        ONE_TRIAL_A_LEVEL: single == len(levels),
+        SINGLE_TRIALS: 0 < single < len(levels),
+        WIDE_RANGE: factor > 1e6,
+    }
+    values = {"levels": len(levels), "n": single, "response": response, "factor": factor}
+    return [say(text, **values) for text, is_so in told.items() if is_so]
+
+
+FEW_LEVELS = N_("There are only {levels} levels; joints are known to a step at best.")
+SINGLE_TRIALS = N_(
+    "{n} of {levels} levels has a single trial.", "{n} of {levels} levels have a single trial."
+)
+WIDE_RANGE = N_("{response} spans a factor of {factor:number}; check that all rows share a unit.")
 
 
 def _rounds(table: pd.DataFrame) -> np.ndarray | None:
@@ -451,10 +450,8 @@ def _rounds(table: pd.DataFrame) -> np.ndarray | None:
 
 def _run_order(table: pd.DataFrame) -> np.ndarray | None:
     """Rank of each trial in the run, 0 ... 1, from `started_at`; None without it."""
-    if "started_at" not in table or table["started_at"].isna().any():
+    if "started_at" not in table:
         return None
     times: Any = pd.to_datetime(table["started_at"], utc=True, errors="coerce", format="ISO8601")
-    if times.isna().any() or times.nunique() < 3:
-        return None
-    rank = times.rank(method="average").to_numpy() - 1
-    return rank / max(len(rank) - 1, 1)
+    is_told = times.notna().all() and times.nunique() >= 3
+    return (times.rank().to_numpy() - 1) / (len(times) - 1) if is_told else None

@@ -23,7 +23,6 @@ from deadzone.analysis.page import Page, Paged
 from deadzone.analysis.phases.candidates import level_text
 from deadzone.analysis.phases.naming import (
     DRIFT_KINDS,
-    name_with_chances,
     open_labels,
     phase_meaning,
     phases_shown,
@@ -285,7 +284,7 @@ def phase_table(model: PhaseResult) -> pd.DataFrame:
 
 def phase_rows(model: PhaseResult) -> list[dict[Any, Any]]:
     """The phases as every table and sentence shows them, a row each: `phase_table` with position
-    (1 for the first), start, stop, range, phase, with_chances, meaning (texts), probability (of its
+    (1 for the first), start, stop, range, phase, meaning (texts), probability (of its
     likeliest label), gain (how much better the fitted response ends, a share of the one at its
     start), and slope, low, high, error (texts): the elasticity with its interval and standard
     error, or on an interval scale the gain a unit."""
@@ -296,7 +295,6 @@ def phase_rows(model: PhaseResult) -> list[dict[Any, Any]]:
         ratio = float(fitted[row["stop"]] / fitted[row["start"]])
         row |= {
             "position": position + 1,
-            "with_chances": name_with_chances(model, row),
             "meaning": phase_meaning(model, row),
             "probability": next(iter(open_labels(model, row).values())),
             "gain": 1 - ratio if model.goal == "min" else ratio - 1,

@@ -61,9 +61,11 @@ def trial_weights(cell: np.ndarray, value: np.ndarray, n: int) -> np.ndarray:
     centre = level_medians(cell, value, every)
     off = np.abs(value - centre[cell])
     common = max(1.4826 * float(np.median(off[judged])), QUIETEST)
-    spread, few = (1.4826 * level_medians(cell, off, every)) ** 2, MEDIAN_EFFICIENCY * (counts - 1)
-    scale, known = (each[cell] for each in level_noise(spread, few, common))
+    spread = (1.4826 * level_medians(cell, off, every)) ** 2
+    freedom = MEDIAN_EFFICIENCY * (counts - 1)
     for _pass in range(PASSES):
+        scale, known = (each[cell] for each in level_noise(spread, freedom, common))
+        scale = np.maximum(scale, QUIETEST)
         residual = value - centre[cell]
         good = (1 - OUTLIER_RATE) * _student(residual / scale, known)
         bad = OUTLIER_RATE / SPOILED_SPREAD * _student(residual / (SPOILED_SPREAD * scale), known)
@@ -74,8 +76,6 @@ def trial_weights(cell: np.ndarray, value: np.ndarray, n: int) -> np.ndarray:
         square = np.bincount(cell, weight * (value - centre[cell]) ** 2, n)
         common = max(float(np.sqrt(square.sum() / max(freedom.sum(), 1.0))), QUIETEST)
         spread = square / np.maximum(freedom, 1e-9)
-        scale, known = (each[cell] for each in level_noise(spread, freedom, common))
-        scale = np.maximum(scale, QUIETEST)
     noisy = scattering(weight < 1 - OUTLIER_PROBABILITY, value, cell, common)
     return np.where(noisy, 1.0, weight)
 

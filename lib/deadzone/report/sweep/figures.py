@@ -172,8 +172,8 @@ def _make_room(ax: Axes, y: np.ndarray, low: float, high: float) -> None:
 def _draw_apart(source: Source, model: PhaseModel, advice: Recommendation, ax: Axes) -> None:
     """The trials of the settings that stand apart, under their estimates; they are not in the fit
     of the curve."""
-    shown = drawing_of(model, advice)
-    where = {level_name(row["setting"]): shown.where[row["setting"]] for row in shown.apart}
+    apart = drawing_of(model, advice).apart
+    where = {level_name(row["setting"]): place for place, row in apart.items()}
     trials = source.analysed[source.analysed[model.knob].map(level_name).isin(where)]
     x, y = trials[model.knob].map(level_name).map(where), trials[model.response]
     low, high = ax.get_ylim()
