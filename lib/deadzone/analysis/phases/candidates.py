@@ -27,7 +27,7 @@ from deadzone.analysis.phases.thresholds import PRACTICAL_TOLERANCE
 from deadzone.analysis.records import plain
 from deadzone.analysis.response_scale import RATIO_SCALE, ResponseScale
 from deadzone.errors import PhaseError
-from deadzone.language.messages import N_, Message, _, say
+from deadzone.language.messages import Message, _
 from deadzone.study.direction import GoalFrom
 from deadzone.study.levels import read_level
 from deadzone.study.scales import NO_LIMIT, level_name
@@ -230,9 +230,11 @@ def with_cost(candidates: Candidates, cost: str) -> tuple[Candidates, list[Messa
         raise PhaseError(
             f"The cost {cost!r} is a positive number at fewer than two settings; check its signs."
         )
-    note = N_("{settings}: no positive, finite cost, so not compared.")
-    without = list(priced["name"][~known])
-    return only(priced, known), [say(note, settings=listing(without))] if without else []
+    if known.all():
+        return priced, []
+    without = listing(list(priced["name"][~known]))
+    note = _("{settings}: no positive, finite cost, so not compared.", settings=without)
+    return only(priced, known), [note]
 
 
 def only(candidates: Candidates, chosen: np.ndarray) -> Candidates:

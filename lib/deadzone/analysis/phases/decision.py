@@ -22,7 +22,7 @@ from deadzone.analysis.phases.quantities import (
     setting,
 )
 from deadzone.analysis.response_scale import RATIO
-from deadzone.language.messages import N_, Message, Text, _, join, say
+from deadzone.language.messages import N_, Message, Text, _, join, ngettext, say
 
 State = Literal["set", "tied", "open", "stopped", "no_setting"]
 """What became of the question: one setting, several that cannot be told apart, more to measure
@@ -158,8 +158,9 @@ def as_well(table: pd.DataFrame, row: pd.Series, confidence: float) -> list[Mess
     if alike:
         number = len(alike) + alike[-1].endswith("s")  # "4 threads do", "64 MB does"
         names = listing(alike, MOST_AS_WELL)
-        do = N_("{settings} does as well.", "{settings} do as well.")
-        parts.append(say(do, settings=names, n=number))
+        parts.append(
+            ngettext("{settings} does as well.", "{settings} do as well.", settings=names, n=number)
+        )
     if untold:
         names = listing(untold, MOST_AS_WELL)
         parts.append(_("{settings} cannot be told apart from it.", settings=names))
@@ -306,21 +307,9 @@ def targets(
     chance = table["chance"].to_numpy(float)
     nearest = chance if chance.max() > 0 else -candidates.sign * candidates["estimate"]
     row = table.iloc[int(np.argmax(nearest)) if index is None else index]
-    text = (
-        N_(
-            "Set {setting}: {typical} in a typical trial, the cheapest setting that meets "
-            "{targets} with a probability of {chance:probability} (wanted: "
-            "{confidence:exact_percent})."
-        )
-        if row["chance"] >= confidence
-        else N_(
-            "No setting meets {targets} with a probability of {confidence:exact_percent}; "
-            "{setting} comes nearest with {chance:probability}, a typical trial gives {typical}."
-        )
-    )
     sign = "≤" if candidates.goal == "min" else "≥"
     return say(
-        text,
+        MEETS_TARGETS if row["chance"] >= confidence else MEETS_NO_TARGETS,
         setting=row["name"],
         targets=listing(
             [
@@ -334,6 +323,15 @@ def targets(
     )
 
 
+MEETS_TARGETS = N_(
+    "Set {setting}: {typical} in a typical trial, the cheapest setting that meets {targets} with a "
+    "probability of {chance:probability} (wanted: {confidence:exact_percent})."
+)
+MEETS_NO_TARGETS = N_(
+    "No setting meets {targets} with a probability of {confidence:exact_percent}; {setting} comes "
+    "nearest with {chance:probability}, a typical trial gives {typical}."
+)
+
 ONE_TRIAL_EACH = N_(
     "With one trial per setting the noise cannot be measured: the usual 2 % is assumed."
 )
@@ -346,7 +344,7 @@ ONE_SPREAD_EACH = N_(
 def caveats(
     candidates: Candidates,
     index: int | None,
-    all_there_is: float | None,
+    all_there_is: float,
     settles: Sequence[Message],
 ) -> list[Message]:
     """What a reader must know before following the recommendation, as sentences. settles: of
@@ -360,7 +358,6 @@ def caveats(
     row, level = candidates.table.iloc[index], candidates.levels[index]
     name = row["name"]
     begins = capital(name) if name[:3] in ("no ", "the", "it ") else name
-    most = np.inf if all_there_is is None else all_there_is
     here: tuple[tuple[Text, bool, dict[str, Any]], ...] = (
         (
             N_("{setting} is inside a dead zone: less does as well, and much more does better."),
@@ -372,7 +369,7 @@ def caveats(
                 "The response still improves at the end of the range: a larger setting may be "
                 "better."
             ),
-            row["last"] and level < most,
+            row["last"] and level < all_there_is,
             {},
         ),
         (
@@ -384,8 +381,8 @@ def caveats(
         ),
         (
             N_("{setting} is more than there is to have: {most} would do as well."),
-            most < level < np.inf,
-            {"setting": begins, "most": setting(most, candidates.knob)},
+            all_there_is < level < np.inf,
+            {"setting": begins, "most": setting(all_there_is, candidates.knob)},
         ),
     )
     return sentences + [say(key, **values) for key, is_so, values in here if is_so]
@@ -428,10 +425,9 @@ def trials_that_settle(
     beyond, n = difference - float(np.log1p(tied_set.tolerance)), None
     if beyond > 0 and noise > 0:
         n = replicates_to_tell(beyond, noise, len(tied), tied_set.confidence)
-    if n is not None:
-        # The trials that were made did not tell them apart.
-        n = max(n, int(candidates["n"][[best, other]].min()) + 1)
-        n = n if n <= MOST_WORTH else None
+    # The trials that were made did not tell them apart.
+    least = int(candidates["n"][[best, other]].min()) + 1
+    n = max(n, least) if n and max(n, least) <= MOST_WORTH else None
     why_not = "tolerated" if beyond <= 0 else "many"
     why_not = why_not if candidates["estimable"].any() else "noise"
     return n, say(

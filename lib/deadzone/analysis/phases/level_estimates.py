@@ -108,20 +108,18 @@ def estimate_levels(model: PhaseResult) -> LevelEstimates:
     by_noise = STANDARD_ERRORS * few_trials_factor(noise_df) * noise / np.sqrt(count)
     beyond = np.maximum(away**2 - by_noise**2, 0.0)
     effect = np.sqrt((EFFECT_DF * misfit**2 + beyond) / (EFFECT_DF + 1))
+    df = max(float(count.sum()) - basis.shape[1], LEAST_DF)
     if not model.noise.estimable:
         noise, effect = single_noise(noise)
-    loud = noise > SCALES[-1] * common
-    loud &= (levels["n_used"] == levels["n"]).to_numpy()
+        noise_df = np.full(len(noise), df)
+    loud = (noise > SCALES[-1] * common) & (levels["n_used"] == levels["n"]).to_numpy()
     effect[(off > 0) | ((off < 0) & (count > FEW_TRIALS)) | loud] = OFF_EFFECT
     # Some trials of a loud level may be spoiled all the same: they move its median by less.
     variance = noise**2 / count * np.where(loud, MEDIAN_VARIANCE, 1.0)
     means = np.where(loud, medians, means)
     trust = effect**2 / (variance + effect**2)
     covariance = np.diag(trust * variance) + np.outer(1 - trust, 1 - trust) * covariance
-    df = max(float(count.sum()) - basis.shape[1], LEAST_DF)
     share = np.minimum(trust * variance / np.diag(covariance), 1.0)
-    if not model.noise.estimable:
-        noise_df = np.full(len(noise), df)
     columns = {"noise": noise, "noise_df": noise_df, "own_share": share}
     return columns | {"estimate": curve + trust * (means - curve)}, covariance, df
 

@@ -6,7 +6,7 @@ from typing import Any
 from deadzone.analysis.phases.candidates import level_text
 from deadzone.analysis.phases.result import PhaseResult
 from deadzone.analysis.phases.thresholds import LABELS
-from deadzone.language.messages import N_, Message, _, join, say
+from deadzone.language.messages import N_, Message, _, join, ngettext, say
 from deadzone.study.scales import without_remark
 from deadzone.style import PHASE_STYLES
 
@@ -98,11 +98,14 @@ def doubts(model: PhaseResult) -> list[Message]:
         ]
         if n > len(shown):
             shown.append(_("{more} more", more=n - len(shown)))
-        flagged = N_(
-            "{n} trial is flagged as outlying and down-weighted: {trials}.",
-            "{n} trials are flagged as outlying and down-weighted: {trials}.",
+        sentences.append(
+            ngettext(
+                "{n} trial is flagged as outlying and down-weighted: {trials}.",
+                "{n} trials are flagged as outlying and down-weighted: {trials}.",
+                n=n,
+                trials=join(shown, ", "),
+            )
         )
-        sentences.append(say(flagged, n=n, trials=join(shown, ", ")))
     if drift is not None and drift.removed:
         sentences.append(
             _(

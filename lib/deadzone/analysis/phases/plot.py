@@ -310,10 +310,10 @@ def _set_title(ax: Axes, text: str, slot: Any) -> None:
         return
     figure: Any = ax.figure
     width = ax.get_window_extent().width / figure.dpi * POINTS_OF_AN_INCH
-    size = float(ax.title.get_fontsize())
     wide = sum(WIDE if east_asian_width(letter) in "WF" else NARROW for letter in text) / len(text)
     unbroken = UNIT_SPACE.sub("\N{NO-BREAK SPACE}", text)
-    size = min(size, max(width / wide / len(text), SMALLEST_TITLE))
+    fits = max(width / wide / len(text), SMALLEST_TITLE)
+    size = min(float(ax.title.get_fontsize()), fits)
     lines = textwrap.fill(unbroken, max(int(width / size / wide), 1), break_on_hyphens=False)
     ax.set_title(lines, loc=slot, multialignment="left", color=style.INK, fontsize=size)
 

@@ -157,7 +157,7 @@ def recommend(model: PhaseResult, **options: Any) -> Recommendation:
 
 
 def _there_to_have(
-    candidates: Candidates, all_there_is: float | None, barred: Sequence[Any]
+    candidates: Candidates, all_there_is: float, barred: Sequence[Any]
 ) -> Candidates:
     """The candidates without barred levels, and those that exceed the smallest one which gives all
     there is. None of them is the end of the range where a larger level is barred."""
@@ -166,9 +166,7 @@ def _there_to_have(
     table = candidates.table.assign(last=candidates["last"] & ~(levels < larger))
     candidates, settings = replace(candidates, table=table), candidates["setting"]
     keep = np.array([decision.own_level(one, candidates.knob) not in barred for one in settings])
-    if all_there_is is not None:
-        enough = levels[levels >= all_there_is]
-        keep &= ~(levels > (enough.min() if len(enough) else np.inf))
+    keep &= ~(levels > levels[levels >= all_there_is].min(initial=np.inf))
     return only(candidates, keep) if 1 < keep.sum() < len(keep) else candidates
 
 
@@ -234,7 +232,8 @@ def recommend_from(
             "positive response."
         )
     barred = [*barred, *(level for finding in findings if finding.bars for level in finding.levels)]
-    candidates = _there_to_have(candidates, all_there_is, barred)
+    most = np.inf if all_there_is is None else all_there_is
+    candidates = _there_to_have(candidates, most, barred)
     candidates, caveats = (candidates, []) if cost is None else with_cost(candidates, cost)
     tied_set = best_set(
         candidates.sign * candidates["estimate"],
@@ -315,7 +314,7 @@ def recommend_from(
         goal=given[0] if given else "fastest",
         quantity=candidates.response,
         confidence=confidence,
-        caveats=(*caveats, *decision.caveats(candidates, index, all_there_is, settles)),
+        caveats=(*caveats, *decision.caveats(candidates, index, most, settles)),
         replicates=replicates,
         table=table,
         doubt=doubt,

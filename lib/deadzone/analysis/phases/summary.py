@@ -407,11 +407,11 @@ def _drift_text(model: PhaseResult) -> str:
     drift = model.drift
     if drift is None:
         return _("cannot be told")
-    text = (
+    return say(
         N_("{change:percent} by {kind}, p {p}, removed")
         if drift.removed
-        else N_("{change:percent} by {kind}, p {p}, left in")
-    )
-    return say(
-        text, change=drift.change, kind=say(DRIFT_KINDS[drift.kind]), p=p_value(drift.p_value)
+        else N_("{change:percent} by {kind}, p {p}, left in"),
+        change=drift.change,
+        kind=say(DRIFT_KINDS[drift.kind]),
+        p=p_value(drift.p_value),
     )

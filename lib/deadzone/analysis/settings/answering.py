@@ -219,32 +219,28 @@ def answer(
         own["own_error"] = np.maximum(own["own_error"], own["noise"] / np.sqrt(own["n"]))
     models: dict[tuple[Any, ...], PhaseModel] = {}
     with_apart: dict[tuple[Any, ...], tuple[np.ndarray, float]] = {}
-    freedoms, are_apart = list[float](), False
-    for levels, group in cells.groupby(list(by), sort=False) if by else [((), cells)]:
-        apart = group.index
-        if measured.kind == RATIO and scale.has_phases:
-            rows = table[np.isin(cell, group.index)]
-            try:
-                trials = curve_trials(rows, knob, response, goal, scale)
-                model = fit_curve(trials, knob, response, goal, **how)
-            except PhaseError as error:
-                where, reason = of_levels(by, levels) or plain_name(knob), str(error)
-                notes.append(_("{where}: no curve is fitted. {error}", where=where, error=reason))
-            else:
-                curve, at = candidates_of(model), group.index[on_axis[group.index]]
-                own = pd.concat([own.drop(at), curve.table.set_index(at)])
-                covariance[np.ix_(at.to_numpy(), at.to_numpy())] = curve.covariance
-                amounts.loc[at, knob] = curve.levels
-                freedoms.append(curve.degrees_of_freedom)
-                shown.loc[model.trials["row"], "outlier"] = model.trials["outlier"].to_numpy()
-                if not by:
-                    model = replace(model, warnings=tuple(dict.fromkeys((*notes, *model.warnings))))
-                models[levels], apart = model, apart.difference(at)
-                if len(apart):
-                    known = curve.degrees_of_freedom + freedom
-                    with_apart[levels] = group.index.to_numpy(), known
-        # 0 before the curve, and what stands apart behind it: by the noise of all trials
-        are_apart = are_apart or len(apart) > 0
+    has_curves, freedoms = measured.kind == RATIO and scale.has_phases, list[float]()
+    groups = cells.groupby(list(by), sort=False) if by else [((), cells)]
+    for levels, group in groups if has_curves else []:
+        rows = table[np.isin(cell, group.index)]
+        try:
+            trials = curve_trials(rows, knob, response, goal, scale)
+            model = fit_curve(trials, knob, response, goal, **how)
+        except PhaseError as error:
+            where, reason = of_levels(by, levels) or plain_name(knob), str(error)
+            notes.append(_("{where}: no curve is fitted. {error}", where=where, error=reason))
+            continue
+        curve, at = candidates_of(model), group.index[on_axis[group.index]]
+        own = pd.concat([own.drop(at), curve.table.set_index(at)])
+        covariance[np.ix_(at.to_numpy(), at.to_numpy())] = curve.covariance
+        amounts.loc[at, knob] = curve.levels
+        freedoms.append(curve.degrees_of_freedom)
+        shown.loc[model.trials["row"], "outlier"] = model.trials["outlier"].to_numpy()
+        if not by:
+            model = replace(model, warnings=tuple(dict.fromkeys((*notes, *model.warnings))))
+        models[levels] = model
+        if len(at) < len(group):
+            with_apart[levels] = group.index.to_numpy(), curve.degrees_of_freedom + freedom
     others: Any = cells[list(by)].map(lambda level: plain(level, whole=True)).to_dict("records")
     is_ordered = amounts[knob].notna() & (scale.kind != INTERVAL)
     own = own.sort_index()
@@ -267,7 +263,8 @@ def answer(
             dtype=object,
         ),
     )
-    freedom = sum(freedoms) + freedom * are_apart
+    # 0 before the curve, and what stands apart behind it: by the noise of all trials
+    freedom = sum(freedoms) + freedom * (not own["on_curve"].all())
     candidates = Candidates(
         settings, amounts, covariance, freedom, response, goal, measured, spread=spread,
         unit=unit_in(frame, response),
