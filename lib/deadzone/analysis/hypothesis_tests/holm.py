@@ -50,9 +50,8 @@ def holm(p: np.ndarray) -> np.ndarray:
     p: shape (n,), nan where no test was made; those stay nan and count for nothing. Returns shape
     (n,), <= 1.
     """
-    adjusted = np.full(len(p), np.nan)
-    tested = np.flatnonzero(~np.isnan(p))
-    order = tested[np.argsort(p[tested], kind="stable")]
-    steps = p[order] * np.arange(len(order), 0, -1)
-    adjusted[order] = np.minimum(np.maximum.accumulate(steps), 1.0) if len(order) else steps
+    order, tests = np.argsort(p, kind="stable"), np.count_nonzero(~np.isnan(p))
+    steps = p[order] * np.arange(tests, tests - len(p), -1)  # those that are nan come last
+    adjusted = np.empty(len(p))
+    adjusted[order] = np.minimum(np.maximum.accumulate(steps), 1.0)
     return adjusted

@@ -4,7 +4,6 @@ of each.
 One table serves every goal: a goal orders the settings, sets some aside and says why.
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
@@ -137,7 +136,7 @@ class Candidates:
 
 def measured_settings(
     trials: pd.DataFrame,
-    columns: Mapping[str, np.ndarray],
+    columns: dict[str, np.ndarray],
     goal: str,
     sound: np.ndarray | bool = True,
 ) -> pd.DataFrame:
@@ -159,8 +158,10 @@ def measured_settings(
     several = few_trials_factor(columns["noise_df"]) * columns["noise"] / np.sqrt(count)
     own_error = np.where(count > 1, several, single / (STANDARD_ERRORS * np.sqrt(2)))
     worst = trials.groupby("index")["response"].agg("max" if goal == "min" else "min").to_numpy()
-    measured = {"worst": worst, "n": count, "flagged": flagged, "own": own, "own_error": own_error}
-    return pd.DataFrame({**measured, **columns})
+    return pd.DataFrame(
+        {"worst": worst, "n": count, "flagged": flagged, "own": own, "own_error": own_error}
+        | columns
+    )
 
 
 def candidates_of(model: PhaseResult) -> Candidates:

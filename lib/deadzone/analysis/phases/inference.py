@@ -202,13 +202,9 @@ def law_table(laws: Sequence[FittedLaw], certainty: float) -> pd.DataFrame:
         share /= share.sum(axis=1, keepdims=True)
         row = {"law": law.law.name, "log_probability": law.log_evidence}
         for name, values in zip(TOLD, (1 - share[:, 0], share[:, 2:].sum(axis=1)), strict=True):
-            known = len(values) and values.any()
-            ends = (
-                weighted_quantiles(values, law.weight, central(certainty))
-                if known
-                else (np.nan,) * 3
-            )
-            row |= dict(zip((f"{name}_low", name, f"{name}_high"), ends, strict=True))
+            if values.any():
+                ends = weighted_quantiles(values, law.weight, central(certainty))
+                row |= dict(zip((f"{name}_low", name, f"{name}_high"), ends, strict=True))
         rows.append(row)
     intervals = (f"{name}{end}" for name in TOLD for end in ("_low", "", "_high"))
     return pd.DataFrame(rows, columns=["law", "log_probability", *intervals])

@@ -324,8 +324,10 @@ def _explain(ax: Axes, is_own: bool) -> None:
     figure: Any = ax.figure
     width = figure.get_figwidth() if is_own else ax.get_window_extent().width / figure.dpi
     columns = max(min(int(width / LEGEND_COLUMN), 3), 1)
-    text: dict[str, Any] = {"fontsize": 8, "frameon": False, "ncols": columns}
-    text |= {"handletextpad": 0.5, "columnspacing": 1.2}
+    text: dict[str, Any] = {
+        "fontsize": 8, "frameon": False, "ncols": columns,
+        "handletextpad": 0.5, "columnspacing": 1.2,
+    }  # fmt: skip
     if is_own:
         figure.legend(loc="outside lower left", **text)
         return

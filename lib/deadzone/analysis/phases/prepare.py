@@ -386,8 +386,7 @@ def written_on(
     Raises PhaseError where levels are one on the axis, because another lies too far away.
     """
     written = {place: text for text, place in reversed(list(scale.positions.items()))}
-    none_level = scale.positions.get(str(scale.beyond))
-    none_level = none_level if none_level in levels else None
+    beyond = scale.positions.get(str(scale.beyond))
     names = tuple(written[place] for place in levels)
     kind: Literal["interval", "ratio"] = "interval" if scale.kind == INTERVAL else "ratio"
     axis = KnobAxis(kind, float(levels[0]), float(np.ptp(levels)), scale.unit)
@@ -397,7 +396,7 @@ def written_on(
             f"Levels {names[same[0]]} and {names[same[0] + 1]} cannot be told apart on an axis "
             f"from {names[0]} to {names[-1]}; leave out what lies so far away."
         )
-    return axis, names, none_level
+    return axis, names, beyond if beyond in levels else None
 
 
 def _check_shape(levels: np.ndarray, values: np.ndarray, knob: str, response: str) -> None:

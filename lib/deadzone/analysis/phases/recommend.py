@@ -357,8 +357,7 @@ def estimates_table(candidates: Candidates, confidence: float) -> pd.DataFrame:
     """Each setting with its name, its trials, its estimate and the interval of that at the
     confidence."""
     scale, estimate = candidates.scale, candidates["estimate"]
-    quantile = stdtrit(candidates.comparison_df, (1 + confidence) / 2)
-    half = quantile * candidates.std_error
+    half = stdtrit(candidates.comparison_df, (1 + confidence) / 2) * candidates.std_error
     return candidates.table[["setting", "name", "n"]].assign(
         estimate=scale.backward(estimate),
         low=np.maximum(scale.backward(estimate - half), scale.least),

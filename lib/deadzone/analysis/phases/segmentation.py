@@ -81,8 +81,6 @@ def _inside(x: np.ndarray, tables: LevelTables, grid: ValueGrid, j: int) -> np.n
     BENDS; (j, bends, G, G)."""
     out = np.zeros((j, len(priors.BENDS), *grid.value.shape[1:] * 2))
     owner, level = np.triu_indices(j, 1)
-    if not len(level):
-        return out
     first = np.searchsorted(owner, np.arange(j - 1))
     fraction = (x[level] - x[owner]) / (x[j] - x[owner])
     for k, bend in enumerate(priors.BENDS):
@@ -280,11 +278,8 @@ def curve_values(pieces: Pieces, x: np.ndarray, m: int) -> tuple[np.ndarray, np.
 def step_elasticities(pieces: Pieces, x: np.ndarray, s: int) -> tuple[np.ndarray, np.ndarray]:
     """Possible elasticities of the step from level s to s + 1 and their posterior weights."""
     here = (pieces.start <= s) & (pieces.stop > s)
-    start, stop = pieces.start[here], pieces.stop[here]
-    span = x[stop] - x[start]
-    share = [bent_share((x[m] - x[start]) / span, pieces.bend[here]) for m in (s, s + 1)]
-    fall = pieces.left[here] - pieces.right[here]
-    return fall * (share[1] - share[0]) / (x[s + 1] - x[s]), pieces.weight[here]
+    fall = values_at(pieces, x, x[s], here) - values_at(pieces, x, x[s + 1], here)
+    return fall / (x[s + 1] - x[s]), pieces.weight[here]
 
 
 def phase_elasticities(
@@ -322,8 +317,7 @@ def joint_interval(
     mass = np.bincount(pieces.start[here], pieces.weight[here], minlength=stop + 1)
     if mass.sum() <= 0:
         return np.array([first, first])
-    tail = (1 - certainty) / 2
-    return np.searchsorted(np.cumsum(mass) / mass.sum(), [tail, 1 - tail])
+    return np.searchsorted(np.cumsum(mass) / mass.sum(), central(certainty)[::2])
 
 
 def _from_end_to_end(pieces: Pieces, x: np.ndarray, first: int, stop: int) -> np.ndarray:
