@@ -278,8 +278,11 @@ def curve_values(pieces: Pieces, x: np.ndarray, m: int) -> tuple[np.ndarray, np.
 def step_elasticities(pieces: Pieces, x: np.ndarray, s: int) -> tuple[np.ndarray, np.ndarray]:
     """Possible elasticities of the step from level s to s + 1 and their posterior weights."""
     here = (pieces.start <= s) & (pieces.stop > s)
-    fall = values_at(pieces, x, x[s], here) - values_at(pieces, x, x[s + 1], here)
-    return fall / (x[s + 1] - x[s]), pieces.weight[here]
+    start, stop = pieces.start[here], pieces.stop[here]
+    span = x[stop] - x[start]
+    share = [bent_share((x[m] - x[start]) / span, pieces.bend[here]) for m in (s, s + 1)]
+    fall = pieces.left[here] - pieces.right[here]
+    return fall * (share[1] - share[0]) / (x[s + 1] - x[s]), pieces.weight[here]
 
 
 def phase_elasticities(
