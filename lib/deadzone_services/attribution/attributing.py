@@ -31,10 +31,11 @@ from deadzone.verbs.run import Run
 from deadzone_services.attribution import parts
 from deadzone_services.attribution.hypotheses import (
     CLIENT,
+    FLOOR,
+    LEAST_S,
     MARGIN,
     Known,
     Margin,
-    floor_of,
     limits_of,
     p_values,
     roles_of,
@@ -98,7 +99,7 @@ def attribute_table(
     )
     sides = {str(side): rows for side, rows in seconds.groupby(kept[by], sort=False)}
     pair = sides[roles.slow], sides[roles.fast]
-    floor_s = floor_of(pair[1][parts.TOTAL].to_numpy(float))
+    floor_s = max(FLOOR * float(pair[1][parts.TOTAL].median()), LEAST_S)
     whole = p_values(*pair, parts.TOTAL, Margin(0.0, floor_s))
     is_slower, is_same = (whole[p] <= 1 - confidence for p in ("p_more", "p_same"))
     asked = Margin(margin if is_slower else 0.0, floor_s)
@@ -156,8 +157,7 @@ def attribute(run: pd.DataFrame | Run | RunFolder | str | Path, **settings: Any)
         )
     factors = [name for name in study.factor_names() if name in trials]
     varied = [name for name in factors if trials[name].astype(str).nunique() > 1]
-    only = varied[0] if len(varied) == 1 else ENVIRONMENT
-    by = settings.get("by") or only
+    by = settings.get("by") or (varied[0] if len(varied) == 1 else ENVIRONMENT)
     for name in varied:
         if name not in (by, "cpu_limit"):
             # unlike treatments are not thrown together

@@ -44,7 +44,6 @@ from deadzone.analysis.trial_columns import numbers
 from deadzone.plugins import CompareError, check_known
 from deadzone.study.scales import NO_LIMIT, level_name
 from deadzone_services.attribution import parts
-from deadzone_services.attribution.parts import TOTAL
 
 UNLIMITED = math.inf
 """The CPU limit of an environment that has none."""
@@ -131,10 +130,10 @@ def limits_of(trials: pd.DataFrame, by: str) -> dict[str, float]:
     unknown.
     """
     if CPU_LIMIT in trials:
-        limits = trials[CPU_LIMIT].map(_cores)
+        limits = _cores(trials[CPU_LIMIT])
     elif IN_FORCE in trials and COUNTED in trials:
         counted = trials[IN_FORCE].notna() | trials[COUNTED].notna()
-        limits = trials.loc[counted, IN_FORCE].map(_cores).fillna(UNLIMITED)
+        limits = _cores(trials.loc[counted, IN_FORCE]).fillna(UNLIMITED)
     else:
         return {}
     return {
@@ -144,16 +143,12 @@ def limits_of(trials: pd.DataFrame, by: str) -> dict[str, float]:
     }
 
 
-def _cores(level: object) -> float:
-    """A limit as a table holds it [cores]: UNLIMITED where it says so, nan where it says
+def _cores(levels: pd.Series) -> pd.Series:
+    """Limits as a table holds them [cores]: UNLIMITED where it says so, nan where it says
     nothing."""
-    name = level_name(level)
-    if name in NO_LIMIT:
-        return UNLIMITED
-    try:
-        return float(name)
-    except ValueError:
-        return math.nan
+    names = levels.map(level_name).astype(str)
+    numbers_in = pd.to_numeric(names, errors="coerce").astype(float)
+    return numbers_in.mask(names.isin(NO_LIMIT), UNLIMITED)
 
 
 DRAWS = 2_000
@@ -179,7 +174,7 @@ class Margin:
     """What a part must stay under to explain next to nothing, and exceed to be named.
 
     share: of the slowdown; 0 where none is shown, of which a part could be a share. floor_s: added
-    to it [s].
+    to it [s], for it does not depend on the slowdown.
     """
 
     share: float
@@ -188,14 +183,6 @@ class Margin:
     def seconds(self, slowdown: float) -> float:
         """The margin for a slowdown of so many seconds."""
         return self.share * max(slowdown, 0.0) + self.floor_s
-
-
-def floor_of(fast: np.ndarray) -> float:
-    """The part of the margin that does not depend on the slowdown [s].
-
-    fast: responses of the faster side, shape (n,).
-    """
-    return max(FLOOR * float(np.median(fast)), LEAST_S)
 
 
 def midmean(values: np.ndarray, response: np.ndarray) -> np.ndarray:
@@ -232,11 +219,11 @@ def side_by_side(slow: pd.DataFrame, fast: pd.DataFrame, confidence: float) -> p
     a single trial. A share of the slowdown is nan where there is none, and its interval where none
     is shown.
     """
-    sides = [(side.to_numpy(float), side[TOTAL].to_numpy(float)) for side in (slow, fast)]
+    sides = [(side.to_numpy(float), side[parts.TOTAL].to_numpy(float)) for side in (slow, fast)]
     means = [midmean(*side) for side in sides]
     draws = [drawn(*side, stream) for stream, side in enumerate(sides)]
     difference, spread = means[0] - means[1], draws[0] - draws[1]
-    total = slow.columns.get_loc(TOTAL)
+    total = slow.columns.get_loc(parts.TOTAL)
     ends = _intervals(spread, confidence)
     with np.errstate(divide="ignore", invalid="ignore"):
         shares = difference / (difference[total] if difference[total] > 0 else math.nan)
@@ -249,14 +236,13 @@ def side_by_side(slow: pd.DataFrame, fast: pd.DataFrame, confidence: float) -> p
 
 def _intervals(draws: np.ndarray, confidence: float) -> np.ndarray:
     """Of each column, shape (parts, 2), from the draws in which it has a value."""
-    known = (column[np.isfinite(column)] for column in draws.T)
-    return np.array([interval(column, confidence) for column in known])
+    return np.array([interval(column[np.isfinite(column)], confidence) for column in draws.T])
 
 
 def p_values(slow: pd.DataFrame, fast: pd.DataFrame, part: str, margin: Margin) -> dict[str, float]:
     """p_same, p_no_more and p_more of a part of two environments; nan where it is in none of the
     trials of one. Trials without it are left out."""
-    sides = [side[[part, TOTAL]].dropna().to_numpy(float).T for side in (slow, fast)]
+    sides = [side[[part, parts.TOTAL]].dropna().to_numpy(float).T for side in (slow, fast)]
     if not all(side.size for side in sides):
         return dict.fromkeys(("p_same", "p_no_more", "p_more"), math.nan)
     (slow_s, slow_total), (fast_s, fast_total) = sides
@@ -282,7 +268,7 @@ CPU_LIMIT, NETWORK, DISK, MEMORY, CLIENT = HYPOTHESES = (
 NEAR_LIMIT = 0.9
 """Memory used at its peak, as a share of the limit, from which reclaim may have begun."""
 
-CONFIRMED, EXCLUDED, UNDECIDED = VERDICTS = ("confirmed", "excluded", "undecided")
+CONFIRMED, EXCLUDED, UNDECIDED = "confirmed", "excluded", "undecided"
 
 
 @dataclass(frozen=True)
@@ -357,22 +343,22 @@ class Known:
         used = numbers(self.slow, parts.CLIENT)
         return name == CLIENT and bool(used.notna().all() and used.max() <= self.margin_s)
 
-    def hindrances(self) -> dict[tuple[str, str], str]:
-        """Verdicts that a hypothesis cannot get, however small the p-value, with the reason as a
-        key of `wording.UNDECIDED_FOR`."""
+    def hindrances(self) -> dict[str, tuple[str, str]]:
+        """The verdict that a hypothesis cannot get, however small the p-value, with the reason as a
+        key of `result.UNDECIDED_FOR`."""
         found = {}
         if self.measures["fast_s"][parts.THROTTLED] > self.margin_s:
-            found[CPU_LIMIT, CONFIRMED] = "throttled_without"
+            found[CPU_LIMIT] = CONFIRMED, "throttled_without"
         # It may be a wait within a service that does not say how long it had the request.
         more = self.measures["p_more"]
         if more[parts.NETWORK] < more[parts.NETWORK_LEAST]:
-            found[NETWORK, CONFIRMED] = "outside"
+            found[NETWORK] = CONFIRMED, "outside"
         names = ("service_oom_kills", "service_memory_peak_bytes", "service_memory_limit_bytes")
         events, peak, limit = (numbers(self.slow, name) for name in names)
         if (events > 0).any():
-            found[MEMORY, EXCLUDED] = "events"
+            found[MEMORY] = EXCLUDED, "events"
         elif (peak > NEAR_LIMIT * limit).any():
-            found[MEMORY, EXCLUDED] = "near_limit"
+            found[MEMORY] = EXCLUDED, "near_limit"
         return found
 
 
@@ -405,19 +391,17 @@ def verdicts(known: Known, confidence: float) -> pd.DataFrame:
     hindrances = known.hindrances()
     rows = []
     for name, own, (excluded, confirmed) in zip(ABOUT, raw, judged(raw), strict=True):
-        may_be = {verdict: (name, verdict) not in hindrances for verdict in (EXCLUDED, CONFIRMED)}
-        is_excluded = excluded <= level and may_be[EXCLUDED]
+        hindered, hindrance = hindrances.get(name, ("", ""))
         verdict, why = UNDECIDED, ""
-        if is_excluded or known.is_bounded(name):
+        if (excluded <= level and hindered != EXCLUDED) or known.is_bounded(name):
             verdict = EXCLUDED
-        elif confirmed <= level and may_be[CONFIRMED] and known.is_slower:
+        elif confirmed <= level and hindered != CONFIRMED and known.is_slower:
             verdict = CONFIRMED
         else:
-            hindrance = [why for (hindered, _), why in hindrances.items() if hindered == name]
             reasons = (
                 ("unmeasured", np.isnan(own).all()),
                 ("few", few),
-                *((why, True) for why in hindrance),
+                (hindrance, hindered),
                 ("machine", math.isnan(confirmed)),
                 ("no_slowdown", confirmed <= level and not known.is_slower),
                 ("not_restored", name == CPU_LIMIT and removal > level),
@@ -428,6 +412,6 @@ def verdicts(known: Known, confidence: float) -> pd.DataFrame:
         rows.append((name, own[0], excluded, own[1], confirmed, verdict, why))
     ps = ("p_excluded", "p_excluded_adjusted", "p_confirmed", "p_confirmed_adjusted")
     table = pd.DataFrame(rows, columns=["hypothesis", *ps, "verdict", "why"])
-    seconds = known.measures.loc[[about.part for about in ABOUT.values()], [*SECONDS, *SHARES]]
-    seconds = seconds[["slow_s", "fast_s", *SECONDS[2:], *SHARES]].reset_index(drop=True)
-    return pd.concat([table[["hypothesis"]], seconds, table.drop(columns="hypothesis")], axis=1)
+    seconds = known.measures.loc[[about.part for about in ABOUT.values()]].reset_index(drop=True)
+    times = ("slow_s", "fast_s", *SECONDS[2:], *SHARES)
+    return seconds.join(table)[["hypothesis", *times, *ps, "verdict", "why"]]

@@ -54,9 +54,7 @@ VERDICTS = {
 }
 """In a table, and in a sentence on all hypotheses of that verdict."""
 
-LARGEST = N_(
-    'No hypothesis is confirmed; the largest part of the slowdown is "{part}": {share}.',
-)
+LARGEST = N_('No hypothesis is confirmed; the largest part of the slowdown is "{part}": {share}.')
 TOO_FEW = N_(
     'As measured, the largest part of the slowdown is "{part}": {share}; {n} trial of an '
     "environment cannot prove it, {least} can (-r {least}, design.replicates).",
