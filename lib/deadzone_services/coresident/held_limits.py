@@ -24,10 +24,7 @@ class HeldLimits:
     """The limits of one group. what: of whom, said to people."""
 
     def __init__(
-        self,
-        what: str,
-        own: Callable[[], Group | None],
-        processes: Callable[[], tuple[int, ...]],
+        self, what: str, own: Callable[[], Group | None], processes: Callable[[], tuple[int, ...]]
     ) -> None:
         """own: the group that is its alone, None where it shares one. processes: its processes
         now."""

@@ -6,10 +6,10 @@ import os
 import shutil
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 import psutil
 
@@ -23,17 +23,8 @@ from deadzone.plugins import (
     not_measured,
 )
 from deadzone.run.targets.interrupts import undisturbed
-from deadzone.run.targets.limits.base import (
-    THROTTLING,
-    Counters,
-    start_ticks,
-)
-from deadzone.run.targets.limits.cgroup_v1 import (
-    Group,
-    group_named,
-    group_of,
-    inhabitants,
-)
+from deadzone.run.targets.limits.base import THROTTLING, Counters, start_ticks
+from deadzone.run.targets.limits.cgroup_v1 import Group, group_named, group_of, inhabitants
 from deadzone.run.targets.processes import below, listening, names_of, waits_for_children
 from deadzone.run.targets.undo_log import tell
 from deadzone.study.coresident_specs import LIMITS, RECORDED, CoresidentSpec
@@ -162,9 +153,8 @@ class CoresidentProcess:
     def find(self) -> str:
         """Find its processes anew; who they are. Raises GoneError where there are none."""
         self.roots = {pid: start_ticks(pid) for pid in roots_of(self._spec)}
-        way = self._spec.way
-        if way in ("unit", "cgroup"):
-            self._named = group_named(str(getattr(self._spec, way)))
+        if named := self._spec.unit or self._spec.cgroup:
+            self._named = group_named(named)
         self._group = self._own_group()
         pids = self.processes()
         if not self._group and not all(map(waits_for_children, self.roots)):
@@ -191,28 +181,24 @@ class CoresidentProcess:
         within_s: so long it may take to be there. Raises GoneError where it is not there then.
         """
         until_s = time.monotonic() + within_s
-        while not self._is_there():
+        while not self.is_there():
             try:
                 self.find()
                 self._last_s = None  # another account
             except GoneError as error:
                 if time.monotonic() >= until_s:
-                    raise (self._gone() if self.roots else error) from None
+                    raise (GoneError(self.gone()) if self.roots else error) from None
                 time.sleep(LOOK_AGAIN_S)
 
-    def _gone(self, instead: str = "") -> GoneError:
+    def gone(self, instead: str = "") -> str:
         """Of one that was found before: that it has gone, and who it was."""
         was = ", ".join(map(str, self.roots))
-        return GoneError(f"{self._spec} has gone{instead} (it was process {was})")
+        return f"{self._spec} has gone{instead} (it was process {was})"
 
-    def _is_there(self) -> bool:
+    def is_there(self) -> bool:
+        """Whether it is there as it was found; of one that was started again the account is
+        lost."""
         return any(start_ticks(pid) == ticks for pid, ticks in self.roots.items())
-
-    def check(self) -> None:
-        """Raise GoneError unless it is there as it was found; of one that was started again the
-        account is lost."""
-        if not self._is_there():
-            raise self._gone(" or was started again in between")
 
     def processes(self) -> tuple[int, ...]:
         """Its processes now."""
@@ -222,8 +208,8 @@ class CoresidentProcess:
     def prepare(self, levels: Mapping[str, Level]) -> None:
         """Put its limits in force where these are factors. Raises TargetError where that is not
         permitted."""
-        own = dict(zip(LIMITS, self._spec.factors, strict=True))
-        asked = {limit: levels[name] for limit, name in own.items() if name in levels}
+        own = zip(LIMITS, self._spec.factors, strict=True)
+        asked = {limit: levels[name] for limit, name in own if name in levels}
         if asked:
             self._limits.put(asked)
             self._group = self._own_group()
@@ -292,7 +278,7 @@ class CoresidentProcess:
         return self._total_s
 
 
-class CoresidentProcesses:
+class CoresidentProcesses(AbstractContextManager["CoresidentProcesses"]):
     """All that belongs to the trials of a sweep. A context manager: limits are given back on
     leaving."""
 
@@ -300,9 +286,6 @@ class CoresidentProcesses:
         """note: told what could not be given back where an error ends the sweep."""
         self._note = note
         self._all = [CoresidentProcess(spec) for spec in specs]
-
-    def __enter__(self) -> Self:
-        return self
 
     def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
         with undisturbed():
@@ -345,11 +328,9 @@ class CoresidentProcesses:
             if not all(process.roots for process in self._all):
                 raise
             return not_measured(str(error), "lost"), Outcome()
-        try:
-            for process in self._all:
-                process.check()
-        except GoneError as error:
-            return replace(measured, status="lost", error=str(error)), outcome
+        if gone := [process for process in self._all if not process.is_there()]:
+            error = gone[0].gone(" or was started again in between")
+            return replace(measured, status="lost", error=error), outcome
         used = [process.responses() for process in self._all]
         own = {name: value for one in used for name, value in one.items() if name not in levels}
         return measured, replace(outcome, responses={**own, **outcome.responses})
