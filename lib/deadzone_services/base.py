@@ -213,15 +213,14 @@ class Watch:
             "rss_bytes": self._most.rss_bytes if seen else None,
             "threads": self._most.threads if seen else None,
         }
-        user, system = grown.cpu_times(max(0.0, user_s), max(0.0, sys_s))
+        split = grown.cpu_times(max(0.0, user_s), max(0.0, sys_s)) if self._known else (None, None)
         responses = {
             f"service_{name}": max(0.0, float(value))
             for name, value in facts.items()
             if value is not None
         }
         largest = self._most.largest_rss_bytes if seen else None
-        split = (user, system) if self._known else (None, None)
-        return Use(split[0], split[1], largest, grown, responses, self._told)
+        return Use(*split, largest, grown, responses, self._told)
 
     def _now(self) -> tuple[Counters, ProcessTotals]:
         return self._read(), totals(*self._processes())

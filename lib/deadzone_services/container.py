@@ -38,7 +38,7 @@ from deadzone.run.targets.limits.cgroup_v1 import group_of
 from deadzone.run.targets.local import make_scratch
 from deadzone.run.targets.processes import below
 from deadzone.store.programs import answer_of, last_words
-from deadzone_services.container_spec import ContainerTargetSpec
+from deadzone_services.specs import ContainerTargetSpec
 
 ENGINES = ("docker", "podman")
 """Commands that start containers, in the order in which they are tried."""
@@ -85,8 +85,7 @@ class ContainerTarget(Target):
         with undisturbed():
             if self._running:
                 self._running.stop(0)
-            if self.scratch.is_dir():
-                shutil.rmtree(self.scratch, ignore_errors=True)
+            shutil.rmtree(self.scratch, ignore_errors=True)
 
     def prepare(self, treatment: Treatment) -> None:
         """Note the treatment's limits; a container gets them as it is made."""
@@ -106,18 +105,16 @@ class ContainerTarget(Target):
         """Start the service in a container; what it prints goes to the log. port: where it is
         reached from outside."""
         name = f"{self.scratch.name}-{time.monotonic_ns()}"
-        inside = self.inner_port or port
         argv = (
             self._engine, "run", "--name", name, "--init", *self._limits,
-            *(("--publish", f"127.0.0.1:{port}:{inside}") if port else ()),
+            *(("--publish", f"127.0.0.1:{port}:{self.inner_port or port}") if port else ()),
             "--volume", f"{self.scratch}:{self.scratch}",
             *(word for key, value in command.env.items() for word in ("--env", f"{key}={value}")),
             *self._spec.options, self._spec.image, *command.argv,
         )  # fmt: skip
         with log.open("wb") as out:
-            quiet, both = subprocess.DEVNULL, subprocess.STDOUT
             process = subprocess.Popen(
-                argv, stdin=quiet, stdout=out, stderr=both, start_new_session=True
+                argv, stdin=subprocess.DEVNULL, stdout=out, stderr=out, start_new_session=True
             )
         self._last = Counters()
         self._running = ServiceContainer(self._engine, name, process, time.monotonic())
@@ -200,8 +197,7 @@ class ServiceContainer:
             with contextlib.suppress(subprocess.TimeoutExpired):
                 self.process.wait(timeout=ENGINE_TIMEOUT_S)
         _remove(self.engine, self.name)
-        if self.process.poll() is None:
-            self.process.kill()
+        self.process.kill()  # does nothing to one that has ended
         self.ended = Exit(time.monotonic() - self.started_s, self.process.wait())
         return self.ended
 

@@ -114,8 +114,7 @@ def perform(request: Request) -> dict[str, Any]:
 
 def carry(curl: pycurl.Curl, request: Request) -> None:
     """Address, method, headers and body of the request, and its bounds."""
-    headers = ["Expect:"]
-    headers += [
+    headers = [
         f"{name}: {value}" if value else f"{name};" for name, value in request["headers"].items()
     ]
     options = {
@@ -128,7 +127,7 @@ def carry(curl: pycurl.Curl, request: Request) -> None:
         pycurl.SSL_VERIFYHOST: 2 if request["verify_tls"] else 0,
         pycurl.CAINFO: request["ca_file"],
         pycurl.URL: request["url"],
-        pycurl.HTTPHEADER: headers,
+        pycurl.HTTPHEADER: ["Expect:", *headers],
         pycurl.CUSTOMREQUEST: request["method"],
         pycurl.NOBODY: 1 if request["method"] == "HEAD" else None,
     }

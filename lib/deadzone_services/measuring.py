@@ -14,7 +14,6 @@ from deadzone.plugins import (
     Measurement,
     Outcome,
     Plan,
-    Status,
     Surroundings,
     Treatment,
     is_number,
@@ -48,9 +47,8 @@ class ServiceMeasuring(Measuring):
     ) -> None:
         """logs: where the logs of the service are kept. around: what the targets are told."""
         keeps = all(getattr(target.spec, "account", True) for target in plan.targets.values())
-        note = (around or Surroundings()).note
         spec = LocalTargetSpec(mechanism="unlimited", account=keeps)
-        self._client = LocalTarget(spec, note=note)
+        self._client = LocalTarget(spec, note=(around or Surroundings()).note)
         super().__init__(plan, around, self._client)
         self._hosts = {
             name: cast(Host, make_target(target, around)) for name, target in plan.targets.items()
@@ -182,10 +180,13 @@ def _known(limits: Limits) -> dict[str, float]:
 
 def _of_service(client: Measurement, use: Use, outcome: Outcome, death: str | None) -> Measurement:
     """The trial: the client's time, and the CPU, memory and throttling of the service it asked."""
-    status, error = client.status, client.error
-    if death or use.grown.oom_kills:
-        status, error = _failure(use, death, outcome.failure or client.error)
-        status = client.status if outcome.death_is_result else status
+    status, error, killed = client.status, client.error, use.grown.oom_kills
+    if death or killed:
+        ended = "a process of the service was killed: out of memory" if killed else death
+        seen = outcome.failure or client.error
+        error = f"{ended}; the client saw: {seen}" if seen else ended
+        if not outcome.death_is_result:
+            status = "oom_killed" if killed else "failed"
     return replace(
         client,
         wall_s=outcome.wall_s or client.wall_s,
@@ -211,11 +212,3 @@ def _while_asked(
     left = max(threads_s - account["threads_s"] + idle, 0.0) / max(idle, 1e-9)
     kept = {**account, **{name: account[name] * left for name in IDLE}}
     return {**kept, "threads_s": sum(kept.values()) - account["threads_s"]}
-
-
-def _failure(use: Use, death: str | None, seen: str | None) -> tuple[Status, str]:
-    """Status of a trial whose service was killed or ended, and what the client saw of it."""
-    client = f"; the client saw: {seen}" if seen else ""
-    if use.grown.oom_kills:
-        return "oom_killed", f"a process of the service was killed: out of memory{client}"
-    return "failed", f"{death}{client}"

@@ -82,33 +82,6 @@ def free_port(host: str, port: int = 0) -> int:
         ) from error
 
 
-def await_ready(
-    host: str, port: int, spec: ReadinessSpec, runs: Callable[[], bool], argv: Sequence[str] = ()
-) -> float:
-    """Wait until a service answers; returns how long that took [s].
-
-    runs: whether its process still lives. argv: program that tells whether it is ready, where one
-    does.
-
-    Raises ServiceError if it ends first, or the time is over.
-    """
-    began = time.monotonic()
-    while True:
-        alive = runs()  # asked first: what answers afterwards may be another process
-        problem = _problem(host, port, spec, argv)
-        if problem is None:
-            return time.monotonic() - began
-        if not alive:
-            raise ServiceError("the service ended before it was ready")
-        if time.monotonic() - began > spec.timeout_s:
-            address = f"http://{host}:{port}{spec.path}" if spec.path else f"port {port} of {host}"
-            where = " ".join(argv) or address
-            raise ServiceError(
-                f"the service was not ready within {spec.timeout_s:g} s: {where}: {problem}"
-            )
-        time.sleep(LOOK_EVERY_S)
-
-
 def _problem(host: str, port: int, spec: ReadinessSpec, argv: Sequence[str]) -> str | None:
     """Why a service is not ready, or a program says so by its exit code; None if it is."""
     try:
@@ -202,8 +175,7 @@ class Service:
             if self._spec.hook and treatment != self._treatment:
                 self._treatment = None  # neither that one nor this one, if something fails now
                 self._promise_to_restore()
-                values = {**treatment.levels, **self._before_start()}
-                self._run("hook", self._spec.hook, values)
+                self._run("hook", self._spec.hook, {**treatment.levels, **self._before_start()})
         except WorkloadError as error:
             raise ServiceError(str(error)) from error
         self._reached = self._reach() if self._spec.url else self._start(treatment)
@@ -273,7 +245,7 @@ class Service:
         """A trial of another environment comes between: the service ends, and what is shared with
         that one has to be set up again."""
         self.stop()
-        self._treatment, self._reached = None, None
+        self._treatment = None
 
     def after_trial(self) -> None:
         """A fresh process for each trial is stopped now, and so is one that ended by itself."""
@@ -309,8 +281,6 @@ class Service:
         self._program = self._host.start(command, self._log, port)
         try:
             self.start_s = self._await_ready({PORT: port, HOST: spec.host}, self._program.runs)
-            if not self._program.runs():
-                raise ServiceError("the service ended before it was ready")
         except BaseException as error:
             why = self.death() or f"{error}{self._last_words()}"
             self.stop()
@@ -333,10 +303,27 @@ class Service:
 
     def _await_ready(self, places: Mapping[str, Level], runs: Callable[[], bool]) -> float:
         """Wait until the service answers, or a program of the study says that it is ready; how long
-        that took [s]."""
-        asked = self._spec.ready.argv
-        argv = self._filled(asked, {PYTHON: sys.executable, **places}) if asked else ()
-        return await_ready(str(places[HOST]), int(places[PORT]), self._spec.ready, runs, argv)
+        that took [s].
+
+        places: where it answers. runs: whether its process still lives. Raises ServiceError if it
+        ends first, or the time is over.
+        """
+        began, spec = time.monotonic(), self._spec.ready
+        host, port = str(places[HOST]), int(places[PORT])
+        argv = self._filled(spec.argv, {PYTHON: sys.executable, **places}) if spec.argv else ()
+        while True:
+            problem = _problem(host, port, spec, argv)
+            if not runs():  # what answered may be another process
+                raise ServiceError("the service ended before it was ready")
+            if problem is None:
+                return time.monotonic() - began
+            if time.monotonic() - began > spec.timeout_s:
+                path = f"http://{host}:{port}{spec.path}" if spec.path else f"port {port} of {host}"
+                raise ServiceError(
+                    f"the service was not ready within {spec.timeout_s:g} s: "
+                    f"{' '.join(argv) or path}: {problem}"
+                )
+            time.sleep(LOOK_EVERY_S)
 
     def _processes(self) -> tuple[Pids, Pids]:
         if self._program and self._host and (inside := self._host.processes()):
