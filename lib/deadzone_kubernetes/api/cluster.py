@@ -83,8 +83,7 @@ def status_and_message(error: Any) -> tuple[int, str]:
     # of a refused stream it stands as bytes, with quotes escaped twice
     texts = MESSAGE.findall(answer.replace('\\\\"', '\\"'))
     said = texts if OF_A_BUDGET in "".join(texts[:1]) else texts[:1]
-    message = " ".join(map(_plain, said))
-    return status, message or answer.strip()[:300] or "no reason given"
+    return status, " ".join(map(_plain, said)) or answer.strip()[:300] or "no reason given"
 
 
 def _plain(text: str) -> str:
@@ -135,6 +134,9 @@ Answer = TypeVar("Answer")
 
 MANAGER = "deadzone"
 """The name under which a sweep's changes stand in the managedFields of an object."""
+
+OURS = {"app.kubernetes.io/managed-by": "deadzone"}
+"""The label of what Deadzone makes."""
 
 REQUEST_TIMEOUT_S = (5.0, 30.0)
 """To connect, and between two pieces of an answer [s]."""

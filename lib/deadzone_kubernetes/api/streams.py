@@ -78,8 +78,7 @@ def run(
         f"run a command in {spot}", lambda: _open(cluster, spot, argv, bool(stdin))
     )
     printed = _printed(cluster, spot, stream, stdin, timeout_s)
-    code = _exit_code(spot, printed[STATUS])
-    return Answer(argv, code, printed[STDOUT], printed[STDERR])
+    return Answer(argv, _exit_code(spot, printed[STATUS]), printed[STDOUT], printed[STDERR])
 
 
 def _open(cluster: Cluster, spot: Spot, argv: tuple[str, ...], stdin: bool) -> Any:

@@ -15,6 +15,7 @@ from deadzone.plugins import TargetError
 from deadzone.run.targets.kernel_files import read_bytes
 from deadzone.run.targets.limits.base import group_name, is_left_over
 from deadzone_kubernetes.api.cluster import (
+    OURS,
     AbsentError,
     BusyError,
     Cluster,
@@ -108,18 +109,12 @@ class Lease:
     def check(self) -> None:
         """Renew the lease now. Raises TargetError if it was taken over: then nothing may be changed
         any more."""
-        if self._lost is None:
-            self._renew()
+        self._renew()
         if self._lost is not None:
             raise TargetError(
                 f"This sweep has lost its lock on {self._subject}: {self._lost}. `deadzone "
                 "restore` gives back what it changed."
             )
-
-    @property
-    def is_held(self) -> bool:
-        """Whether it was acquired and, as far as is known, not lost."""
-        return self._version is not None and self._lost is None
 
     def _renew(self) -> None:
         with self._lock:
@@ -153,7 +148,7 @@ class Lease:
         if self._renewer:
             self._renewer.join(timeout=RENEW_EVERY_S)
         with self._lock:
-            if not self.is_held:
+            if self._version is None or self._lost is not None:
                 return
             options = {"preconditions": {"resourceVersion": self._version}}
             self._version = None
@@ -163,10 +158,11 @@ class Lease:
 
     def _body(self, version: str | None) -> Object:
         now = datetime.now(UTC).isoformat(timespec="microseconds")  # which the API wants
-        metadata: Object = {"name": self._name, "resourceVersion": version}
-        metadata["labels"] = {"app.kubernetes.io/managed-by": "deadzone"}
         spec = {HOLDER: self.holder, "leaseDurationSeconds": DURATION_S}
-        return {"metadata": metadata, "spec": {**spec, "acquireTime": now, "renewTime": now}}
+        return {
+            "metadata": {"name": self._name, "resourceVersion": version, "labels": OURS},
+            "spec": {**spec, "acquireTime": now, "renewTime": now},
+        }
 
 
 def _machine() -> str:
@@ -183,5 +179,4 @@ def is_free(lease: Object) -> bool:
         return True
     age = datetime.now(UTC) - datetime.fromisoformat(renewed)
     machine, _, process = holder.rpartition("@")[2].rpartition("/")
-    has_ended = machine == _machine() and is_left_over(process)
-    return has_ended or age.total_seconds() > LONG_AGO_S
+    return age.total_seconds() > LONG_AGO_S or (machine == _machine() and is_left_over(process))

@@ -124,7 +124,7 @@ def owned_again(manifest: Object, owned: Owned) -> Object:
         for entry in managers_of(manifest)
         if entry.get("manager") != MANAGER or entry.get("subresource") == LENT
     ]
-    for path, owner in ((tuple(path), owner) for path, owner in owned):
+    for path, owner in owned:
         if value_at(manifest, path) is None or not is_ours(manifest, path):
             continue
         same = [i for i, one in enumerate(again) if _who(one) == _who(owner)]
@@ -159,8 +159,6 @@ SHOWN = 60
 
 EPHEMERAL = "ephemeralContainers"
 
-PERMISSION_PATH: Path = ("metadata", "annotations")
-
 
 @dataclass(frozen=True)
 class Look:
@@ -183,11 +181,10 @@ class Look:
         was, has = (dict(_values(("spec",), manifest["spec"])) for manifest in (before, now))
         for path in watched:
             was[path], has[path] = value_at(before, path), value_at(now, path)
-        written = managers_of(before)
         differ = [path for path in {**was, **has} if was.get(path) != has.get(path)]
         return [
             f"{_said(path, was.get(path), has.get(path))} "
-            f"{last_set(now, path, before=written) or unknown}"
+            f"{last_set(now, path, before=managers_of(before)) or unknown}"
             for path in differ
             # not a shell that is lent, a user who looks, or a write of ours whose answer was lost
             if EPHEMERAL not in path and not (is_ours(now, path) and any(entries(now, path)))

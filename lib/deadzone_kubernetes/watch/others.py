@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterable
 from deadzone.plugins import resume_option
 from deadzone_kubernetes.api.cluster import AbsentError, ChangedError, Object
 from deadzone_kubernetes.watch import autoscaler
-from deadzone_kubernetes.watch.changes import PERMISSION_PATH, Look, Path, last_set
+from deadzone_kubernetes.watch.changes import Look, Path, last_set
 from deadzone_kubernetes.workload import PERMISSION, POD, KubernetesWorkload
 
 DELETED = "it was deleted"
@@ -59,7 +59,7 @@ class OtherChanges:
 
     def look_at(self, now: Object) -> None:
         """The same of the workload as it has just been read, but for its autoscalers."""
-        self._see(WORKLOAD, now, "", {(*PERMISSION_PATH, PERMISSION)})
+        self._see(WORKLOAD, now, "", {("metadata", "annotations", PERMISSION)})
 
     def look_at_pods(self, pods: Iterable[Object]) -> None:
         """The same of pods as they are now, since each was seen first."""
