@@ -8,8 +8,8 @@ PACK = Pack(
     targets={
         "kubernetes": Kind(
             spec="deadzone_kubernetes.specs:KubernetesTargetSpec",
-            make="deadzone_kubernetes.kind:make_target",
-            give_back="deadzone_kubernetes.kind:give_back",
+            make="deadzone_kubernetes.exec_target:make_target",
+            give_back="deadzone_kubernetes.lease.restoring:give_back",
         )
     },
     checks=("deadzone_kubernetes.survey.trying:checks",),

@@ -28,6 +28,8 @@ class ClusterTarget(Target, ABC):
     """A target in a cluster, which whoever sweeps it has locked while it is open."""
 
     factors: tuple[str, ...] = POD_LIMITS
+    cluster: Cluster
+    """The open connection."""
     must_give_back: bool
     """Whether it is an error that something was not left as it was, of a sweep without another
     one."""
@@ -39,20 +41,13 @@ class ClusterTarget(Target, ABC):
         self.spec, self.around = spec, around
         self.levels = tuple(dict.fromkeys(levels)) or (self.wanted(Treatment({})),)
         self.token = secrets.token_hex(4)
-        self._cluster: Cluster | None = None
         self._lease: Lease | None = None
 
-    @property
-    def cluster(self) -> Cluster:
-        """The open connection."""
-        assert self._cluster is not None
-        return self._cluster
-
     def __enter__(self) -> Self:
+        for key, level in self._amounts():
+            quantity(key, level)  # refuses what cannot be put in force as it is written
+        self.cluster = Cluster(self.spec.context, self.around.note)
         try:
-            for key, level in self._amounts():
-                quantity(key, level)  # refuses what cannot be put in force as it is written
-            self._cluster = Cluster(self.spec.context, self.around.note)
             self._open()
         except BaseException as error:
             self.__exit__(type(error), error, None)
@@ -64,10 +59,8 @@ class ClusterTarget(Target, ABC):
         """Find what trials run in, and lock it."""
 
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
-        if self._cluster is None:
-            return
         stopped = self._stopped_by()
-        with undisturbed(), self._cluster.cleaning_up():
+        with undisturbed(), self.cluster.cleaning_up():
             problem = self._close()
         if problem:
             text = f"{error}\n{problem}" if str(error or "") else problem

@@ -1,5 +1,8 @@
 """Trials in a container of a workload that runs already: its limit is changed before each trial,
-and given back."""
+and given back.
+
+The target of a study that names Kubernetes is this one, or fresh pods.
+"""
 
 import contextlib
 from collections.abc import Sequence
@@ -13,8 +16,10 @@ from deadzone.plugins import (
     DeadzoneError,
     Limits,
     Measurement,
+    PlannedTarget,
     Seen,
     Surroundings,
+    Target,
     TargetError,
     Treatment,
 )
@@ -26,15 +31,12 @@ from deadzone_kubernetes.api.cluster import (
     Object,
     RefusedError,
 )
-from deadzone_kubernetes.api.streams import Spot
 from deadzone_kubernetes.cluster_target import ClusterTarget
 from deadzone_kubernetes.container import resources, trial
 from deadzone_kubernetes.container.accounting import ContainerReading
 from deadzone_kubernetes.container.container import PodContainer, lend, verified
-from deadzone_kubernetes.container.resources import Resources
-from deadzone_kubernetes.container.trial import PodPlace, identity
+from deadzone_kubernetes.job_target import JobTarget
 from deadzone_kubernetes.lease import giving_back, restoring
-from deadzone_kubernetes.lease.giving_back import ANNOTATION, Original
 from deadzone_kubernetes.lease.lease import Lease
 from deadzone_kubernetes.specs import KubernetesTargetSpec
 from deadzone_kubernetes.survey.trying import check_reached, try_levels
@@ -52,7 +54,7 @@ class ExecTarget(ClusterTarget):
 
     counts_from_afar = True
     must_give_back = True
-    place: PodPlace
+    place: trial.PodPlace
     others: OtherChanges
     """What others change meanwhile."""
     probe: ContainerReading
@@ -71,14 +73,14 @@ class ExecTarget(ClusterTarget):
         self._is_asked = is_asked
         self._home = PurePosixPath(spec.scratch) / f"deadzone-{self.token}"
         self.scratch = Path(self._home / "work")
-        self.place = PodPlace(spec.inputs)
-        self._original: Original | None = None
-        self._every: list[tuple[Object, PodContainer]] = []
+        self.place = trial.PodPlace(spec.inputs)
+        self._original: giving_back.Original | None = None
+        self._every: list[PodContainer] = []
         self._is_lost = False
         self._counted = Counters()
 
     @property
-    def original(self) -> Original:
+    def original(self) -> giving_back.Original:
         """What the workload had before."""
         assert self._original is not None
         return self._original
@@ -86,7 +88,7 @@ class ExecTarget(ClusterTarget):
     @property
     def pods(self) -> list[Object]:
         """Those at the level of a trial, each as it was last seen; trials run in the first one."""
-        return [pod for pod, _ in self._every]
+        return [container.pod for container in self._every]
 
     # --- opening and closing
     # ---------------------------------------------------------------------------
@@ -108,7 +110,7 @@ class ExecTarget(ClusterTarget):
         if spec.change == "patch":
             workload.check_rollout_possible(manifest)
         swept = resources.keys_swept(self.levels)
-        own = Resources.of(container, resources.resources_of(swept))
+        own = resources.Resources.of(container, resources.resources_of(swept))
         self._replicas = int(manifest["spec"].get("replicas", 1))
         if not self._replicas:
             raise TargetError(f"{workload} has no replicas, so no container to measure in.")
@@ -121,7 +123,7 @@ class ExecTarget(ClusterTarget):
             if NONE in {getattr(level, factor) for level in self.levels}
         )
         paths = [path_of(workload.kind, self._name, key) for key in own.amounts]
-        original = Original(
+        original = giving_back.Original(
             container=self._name,
             resources=own,
             run=self.around.run_id,
@@ -141,13 +143,13 @@ class ExecTarget(ClusterTarget):
             check_reached(workload, pod, is_all=spec.pods == "all")
         try_levels(workload, original, self.pods, self.levels, spec.change, note)
 
-    def _keep(self, original: Original) -> None:
+    def _keep(self, original: giving_back.Original) -> None:
         """Note at the workload what there was, before anything is changed."""
         if original == self._original:
             return
         before, self._original = self._original, original
         try:
-            self._workload.annotate({ANNOTATION: original.dumps()})
+            self._workload.annotate({giving_back.ANNOTATION: original.dumps()})
         except (MissingVerbError, RefusedError):
             self._original = before
             raise
@@ -171,34 +173,29 @@ class ExecTarget(ClusterTarget):
         others = self._workload.pods() if self.spec.pods == "all" else []
         uid, self._every = first["metadata"]["uid"], []
         for pod in (first, *(other for other in others if other["metadata"]["uid"] != uid)):
-            self._every.append((pod, self._entered(pod)))
-        self.probe, *_ = [container.open() for _, container in self._every]
+            self._every.append(self._entered(pod))
+        self.probe, *_ = [container.open() for container in self._every]
         self.others.look_at_pods(self.pods)
         self._is_lost = False
-        self.place.enter(self._every[0][1])
+        self.place.enter(self._every[0])
 
     def _entered(self, pod: Object) -> PodContainer:
-        image, patience_s = self.spec.launcher_image, self.spec.start_timeout_s
-        to = (self.cluster, pod, self._name)
-        lent = lend(*to, image, self._home, patience_s) if image else None
-        return PodContainer(self.cluster, Spot.of(pod, self._name), self._home, lent)
+        to, image = (self.cluster, pod, self._name, self._home), self.spec.launcher_image
+        return PodContainer(*to, lend(*to, image, self.spec.start_timeout_s) if image else None)
 
     def _are_there(self) -> bool:
         """Whether the pods are those of before, and run; their specifications are read anew."""
-        now = [trial.as_it_is(self.cluster, pod, self._name) for pod in self.pods]
-        self._every = [
-            (new or pod, container) for new, (pod, container) in zip(now, self._every, strict=True)
-        ]
-        if None in now or self.spec.pods == "one":
-            return bool(now) and None not in now
-        ours = {pod["metadata"]["uid"] for pod in self.pods}
-        return ours == {pod["metadata"]["uid"] for pod in self._workload.pods()}
+        there = [trial.is_there(container) for container in self._every]
+        if self.spec.pods == "one" or not all(there):
+            return bool(there) and all(there)
+        now = {pod["metadata"]["uid"] for pod in self._workload.pods()}
+        return now == {container.spot.uid for container in self._every}
 
     def _leave(self) -> None:
         """Kill what trials left running in the pods, and remove the folder; a pod that is gone has
         neither."""
         every, self._every = self._every, []
-        for _, container in every:
+        for container in every:
             try:
                 container.clean()
             except AbsentError:
@@ -235,7 +232,7 @@ class ExecTarget(ClusterTarget):
         except DeadzoneError as error:
             return (
                 f"The resources of {self._workload} could not be given back: {error} They are kept "
-                f"in its annotation {ANNOTATION}; `deadzone restore` gives them back."
+                f"in its annotation {giving_back.ANNOTATION}; `deadzone restore` gives them back."
             )
         self._original = None
         return None
@@ -252,11 +249,11 @@ class ExecTarget(ClusterTarget):
             self._choose_pods()
         wanted = self.wanted(treatment)
         must = resources.required(self.original.resources, wanted)
-        have = [Resources.of(self._specification(pod), must.names) for pod in self.pods]
+        have = [resources.Resources.of(self._specification(pod), must.names) for pod in self.pods]
         if not all(amounts.holds(must) for amounts in have):
             self._change(must, wanted)
         try:
-            self.probe, *_ = [verified(container, must) for _, container in self._every]
+            self.probe, *_ = [verified(container, must) for container in self._every]
         except TargetError:
             self._are_there()
             self._check_others()
@@ -283,30 +280,30 @@ class ExecTarget(ClusterTarget):
         self.others.look(self.pods)
         self.others.check()
 
-    def _change(self, must: Resources, wanted: Limits) -> None:
+    def _change(self, must: resources.Resources, wanted: Limits) -> None:
         self.check_lease()
         change, specification = self.spec.change, self._specification(self.pods[0])
         if change == "auto" and resources.why_not_resizable(specification, must):
             change = "patch"
         if change != "patch":
             try:
-                for i, (pod, container) in enumerate(self._every):
-                    self._every[i] = self._resize(pod, must), container
+                for container in self._every:
+                    container.pod = self._resize(container.pod, must)
                 return
             except RefusedError:
                 if change == "resize":
                     raise
         self._patch(wanted)
 
-    def _resize(self, pod: Object, must: Resources) -> Object:
+    def _resize(self, pod: Object, must: resources.Resources) -> Object:
         def attempt() -> Object:
             now = pod_now(self.cluster, pod)
             self.others.look_at_pods([now])
             self.others.check()
-            had = Resources.of(self._specification(now), must.names)
-            original = self.original.with_pod(now, had)
-            before = next(known for known in original.pods if known.uid == now["metadata"]["uid"])
-            self._keep(original)
+            had = resources.Resources.of(self._specification(now), must.names)
+            self._keep(self.original.with_pod(now, had))
+            uid = now["metadata"]["uid"]
+            before = next(known for known in self.original.pods if known.uid == uid)
             wanted = resources.for_resize(now, must, before.resources)
             return resize(self.cluster, now, self._name, wanted, self.spec.start_timeout_s)
 
@@ -334,7 +331,7 @@ class ExecTarget(ClusterTarget):
             self.others.look_at(manifest)
             self.others.check()
             return self._workload.patch_template(
-                self._name, wanted, manifest, {ANNOTATION: original.dumps()}
+                self._name, wanted, manifest, {giving_back.ANNOTATION: original.dumps()}
             )
 
         self.others.wrote(self.cluster.without_conflict(attempt))
@@ -347,8 +344,7 @@ class ExecTarget(ClusterTarget):
     def execute(self, command: Command, timeout_s: float) -> Measurement:
         """Run the command in the container; a pod that is gone, restarted or replaced meanwhile
         makes the trial lost."""
-        pod, container = self._every[0]
-        measured = trial.execute(container, pod, command, timeout_s, self.around.note)
+        measured = trial.execute(self._every[0], command, timeout_s, self.around.note)
         self._is_lost = measured.status == "lost"  # whatever is there next is looked at anew
         return measured
 
@@ -358,11 +354,10 @@ class ExecTarget(ClusterTarget):
             return Counters()
         counted = []
         try:
-            for _pod, container in self._every:
+            for container in self._every:
                 counted.append(container.count())
         except ClusterError as error:
-            pod, container = self._every[len(counted)]
-            status, why = trial.what_became_of(container, pod, str(error))
+            status, why = trial.what_became_of(container, str(error))
             self._is_lost = True
             self.around.note(why)
             return Counters(oom_kills=(self._counted.oom_kills or 0) + (status == "oom_killed"))
@@ -372,7 +367,7 @@ class ExecTarget(ClusterTarget):
     def identity(self) -> dict[str, str]:
         """The workload as the sweep found it, but for what the sweep changes."""
         swept = set(self.original.resources.amounts)
-        return identity(self._workload, self._manifest, self.pods[0], self._name, swept)
+        return trial.identity(self._workload, self._manifest, self.pods[0], self._name, swept)
 
     def facts(self) -> dict[str, Any]:
         """Where trials run and how limits are changed, for the provenance."""
@@ -393,3 +388,12 @@ class ExecTarget(ClusterTarget):
             "limits_mechanism": f"Kubernetes, change: {self.spec.change}",
             "qos_class": (pod.get("status") or {}).get("qosClass"),
         }
+
+
+def make_target(planned: PlannedTarget, around: Surroundings) -> Target:
+    """The target that a plan names."""
+    spec = planned.spec
+    assert isinstance(spec, KubernetesTargetSpec)
+    if spec.mode == "job":
+        return JobTarget(spec, planned.limits, around)
+    return ExecTarget(spec, planned.limits, around, planned.is_asked)

@@ -20,13 +20,13 @@ from deadzone.plugins import (
     is_number,
 )
 from deadzone_kubernetes.api.cluster import (
+    OURS,
     AbsentError,
     Cluster,
     ClusterError,
     MissingVerbError,
     Object,
 )
-from deadzone_kubernetes.api.streams import Spot
 from deadzone_kubernetes.cluster_target import ClusterTarget
 from deadzone_kubernetes.container import trial
 from deadzone_kubernetes.container.container import BUSYBOX, COPY, PodContainer, verified
@@ -42,23 +42,19 @@ from deadzone_kubernetes.container.resources import (
     quantity,
     resources_of,
 )
-from deadzone_kubernetes.container.trial import PodPlace, image_of
 from deadzone_kubernetes.lease.lease import Lease
 from deadzone_kubernetes.specs import JobSpec, KubernetesTargetSpec
 from deadzone_kubernetes.survey import pod_problems
-from deadzone_kubernetes.survey.pod_problems import NO_HOPE_AFTER_S, Standing
 from deadzone_kubernetes.workload import check_as_asked, is_running, pods_of
 
-MANAGED_BY = "app.kubernetes.io/managed-by"
-DEADZONE = "deadzone"
 RUN_LABEL = "deadzone.dev/run"
 LEASE_LABEL = "deadzone.dev/lease"
 JOB_NAME_LABEL = "batch.kubernetes.io/job-name"
 QUEUE_LABEL = "kueue.x-k8s.io/queue-name"
 
 CONTAINER = "trial"
-HOME = PurePosixPath("/deadzone")
-"""Where a volume of the pod is mounted, in which Deadzone writes."""
+VOLUME, HOME = "deadzone", PurePosixPath("/deadzone")
+"""A volume of the pod in which Deadzone writes, and where it is mounted."""
 
 LENT = HOME / "lent"
 
@@ -68,10 +64,7 @@ REMOVED_AFTER_S = 600
 APART = {
     "podAntiAffinity": {
         "requiredDuringSchedulingIgnoredDuringExecution": [
-            {
-                "labelSelector": {"matchLabels": {MANAGED_BY: DEADZONE}},
-                "topologyKey": "kubernetes.io/hostname",
-            }
+            {"labelSelector": {"matchLabels": OURS}, "topologyKey": "kubernetes.io/hostname"}
         ]
     }
 }
@@ -97,7 +90,7 @@ class JobTarget(ClusterTarget):
     """Fresh pods in a namespace of a cluster; as many workers as trials may run at once."""
 
     must_give_back = False
-    place: PodPlace
+    place: trial.PodPlace
 
     def __init__(
         self, spec: KubernetesTargetSpec, levels: Sequence[Limits], around: Surroundings
@@ -119,7 +112,7 @@ class JobTarget(ClusterTarget):
         # Only where nodes may be listed.
         with contextlib.suppress(MissingVerbError):
             nodes = self.cluster.call("list the nodes", "core.list_node")["items"]
-            cores = [number_of(node["status"]["allocatable"][CPU]) for node in nodes]
+            cores = (number_of(node["status"]["allocatable"][CPU]) for node in nodes)
             most = max(cores, default=math.inf)
             self._check_fits(most, f"every node: the largest has {most:g} cores to give")
         run, where = self.around.run_id, (self.cluster, self.spec.namespace)
@@ -127,8 +120,8 @@ class JobTarget(ClusterTarget):
         self._lease.acquire()
         # What is wrong with image, account or permissions shows before any trial; at the least
         # level, for a quota may ask for a limit.
-        limits = [(level.cpu_limit, level) for level in self.levels if is_number(level.cpu_limit)]
-        least = min(limits, key=lambda limit: float(limit[0]))[1] if limits else self.levels[0]
+        limited = (level for level in self.levels if is_number(level.cpu_limit))
+        least = min(limited, key=lambda level: float(level.cpu_limit), default=self.levels[0])
         self._workers[0].start(least)
 
     def _close(self) -> str | None:
@@ -144,8 +137,7 @@ class JobTarget(ClusterTarget):
 
     def stop(self) -> None:
         """Let all workers end soon."""
-        if self._cluster:
-            self._cluster.stopping.set()
+        self.cluster.stopping.set()
 
     def prepare(self, treatment: Treatment) -> None:
         """As the first worker does."""
@@ -157,7 +149,7 @@ class JobTarget(ClusterTarget):
 
     def identity(self) -> dict[str, str]:
         """The image of its pods; the study says all else."""
-        return {"image": image_of(self._workers[0].pod, CONTAINER)}
+        return {"image": trial.image_of(self._workers[0].pod, CONTAINER)}
 
     def facts(self) -> dict[str, Any]:
         """What the pods are, and how limits are put in force, for the provenance."""
@@ -176,11 +168,11 @@ class JobTarget(ClusterTarget):
 class JobWorker(Target):
     """One trial after the other, each in a pod of its own."""
 
-    place: PodPlace
+    place: trial.PodPlace
 
     def __init__(self, target: JobTarget) -> None:
         self._target = target
-        self.place = PodPlace(target.spec.inputs)
+        self.place = trial.PodPlace(target.spec.inputs)
         self.scratch = target.scratch
         self._job = ""
         self.pod: Object = {}
@@ -207,7 +199,7 @@ class JobWorker(Target):
         must = Resources.of(given, resources_of(asked)).only(asked)
         check_as_asked(f"the Job {self._job}", self.pod, CONTAINER, must)
         lent = LENT if spec.launcher_image else None
-        self.container = PodContainer(cluster, Spot.of(self.pod, CONTAINER), target.home, lent)
+        self.container = PodContainer(cluster, self.pod, CONTAINER, target.home, lent)
         self.container.open()
         self.probe = verified(self.container, must)
         self.place.enter(self.container)
@@ -215,7 +207,7 @@ class JobWorker(Target):
     def _await_pod(self) -> Object:
         target = self._target
         cluster, namespace = target.cluster, target.spec.namespace
-        hopeless, alone = Standing(), Standing()
+        hopeless, alone = pod_problems.Standing(), pod_problems.Standing()
         while True:
             job = cluster.call(f"read the Job {self._job}", READ, self._job, namespace)
             pods = pods_of(
@@ -226,7 +218,7 @@ class JobWorker(Target):
                 return pod
             failed = pod_problems.condition(job, "Failed")
             reason = (pod_problems.hopeless(pod) if pod else None) or failed
-            if hopeless.for_long(reason, NO_HOPE_AFTER_S if pod else 0.0):
+            if hopeless.for_long(reason, pod_problems.NO_HOPE_AFTER_S if pod else 0.0):
                 raise TargetError(
                     f"The pod of the Job {self._job} cannot run: "
                     f"{reason}.{NO_SHELL if '/bin/sh' in str(reason) else ''}"
@@ -246,10 +238,9 @@ class JobWorker(Target):
             return pod_problems.not_yet(pod)
         if job["spec"].get("suspend"):
             return "the Job is suspended, so its queue does not admit it"
+        where, of_it = self._target.spec.namespace, f"involvedObject.name={self._job},type=Warning"
+        what, method = f"list the events of the Job {self._job}", "core.list_namespaced_event"
         try:
-            what, method = f"list the events of the Job {self._job}", "core.list_namespaced_event"
-            of_it = f"involvedObject.name={self._job},type=Warning"
-            where = self._target.spec.namespace
             listed = self._target.cluster.call(what, method, where, field_selector=of_it)
             return str(listed["items"][-1].get("message"))
         except ClusterError as error:
@@ -260,7 +251,7 @@ class JobWorker(Target):
     def execute(self, command: Command, timeout_s: float) -> Measurement:
         """Run the command in the pod; a pod that is gone meanwhile makes the trial lost."""
         assert self.container is not None
-        return trial.execute(self.container, self.pod, command, timeout_s, self._target.around.note)
+        return trial.execute(self.container, command, timeout_s, self._target.around.note)
 
     def stop(self) -> str | None:
         """Remove the Job with its pod; what could not be done, in words."""
@@ -295,8 +286,7 @@ def manifest(
     """The Job for one trial. wanted: the treatment's limits and requests."""
     job = spec.job
     assert job is not None
-    own = {MANAGED_BY: DEADZONE, RUN_LABEL: label_value(run_id), LEASE_LABEL: label_value(lease)}
-    labels = {**job.labels, **own}
+    labels = {**job.labels, **OURS, RUN_LABEL: label_value(run_id), LEASE_LABEL: label_value(lease)}
     queued = {**labels, QUEUE_LABEL: job.queue} if job.queue else labels
     return {
         "apiVersion": "batch/v1",
@@ -316,7 +306,7 @@ def manifest(
 def _pod(spec: KubernetesTargetSpec, job: JobSpec, wanted: Limits) -> dict[str, Any]:
     lent = spec.launcher_image
     shell = [str(LENT / "busybox"), "sh"] if lent else ["/bin/sh"]
-    mount = {"name": DEADZONE, "mountPath": str(HOME)}
+    mount = {"name": VOLUME, "mountPath": str(HOME)}
     lender = {
         "name": "lend",
         "image": lent,
@@ -347,7 +337,7 @@ def _pod(spec: KubernetesTargetSpec, job: JobSpec, wanted: Limits) -> dict[str, 
             "affinity": APART if job.one_a_node else None,
             "initContainers": [_stated(lender)] if lent else None,
             "containers": [_stated(container)],
-            "volumes": [*job.volumes, {"name": DEADZONE, "emptyDir": {}}],
+            "volumes": [*job.volumes, {"name": VOLUME, "emptyDir": {}}],
         }
     )
 

@@ -14,7 +14,6 @@ from deadzone.plugins import TargetError, did_you_mean
 from deadzone_kubernetes.api.cluster import MANAGER, AbsentError, Cluster, ConflictError, Object
 from deadzone_kubernetes.container.resources import Resources, resources_of
 from deadzone_kubernetes.survey import pod_problems
-from deadzone_kubernetes.survey.pod_problems import Standing
 
 DEPLOYMENT, STATEFUL_SET, POD = "deployment", "statefulset", "pod"
 
@@ -64,16 +63,18 @@ class KubernetesWorkload:
         Raises ConflictError where the body has a resourceVersion, and something changed the object
         since.
         """
-        method, options = METHODS[self.kind].format("patch"), {"dry_run": "All"} if dry_run else {}
-        options |= {"field_manager": MANAGER}
         return self.cluster.call(
-            f"{what} of {self}", method, self.name, self.namespace, body, **options
+            *(f"{what} of {self}", METHODS[self.kind].format("patch"), self.name, self.namespace),
+            body,
+            dry_run="All" if dry_run else None,
+            field_manager=MANAGER,
         )
 
     def annotate(self, annotations: Mapping[str, str | None]) -> Object:
         """Set annotations of the object itself, which starts no rollout; None removes one."""
-        body = {"metadata": {"annotations": dict(annotations)}}
-        return self.patch("change the annotations", body)
+        return self.patch(
+            "change the annotations", {"metadata": {"annotations": dict(annotations)}}
+        )
 
     @classmethod
     def find(cls, cluster: Cluster, namespace: str, named: str) -> Self:
@@ -89,8 +90,8 @@ class KubernetesWorkload:
         try:
             workload.read()
         except AbsentError as error:
-            what, method = f"list the {kind}s in the namespace {namespace}", METHODS[kind]
-            items = cluster.call(what, method.format("list"), namespace)["items"]
+            what = f"list the {kind}s in the namespace {namespace}"
+            items = cluster.call(what, METHODS[kind].format("list"), namespace)["items"]
             known = [item["metadata"]["name"] for item in items]
             there = f"{did_you_mean(name, known)} There are: {', '.join(known) or 'none'}."
             raise TargetError(f"There is no {workload}.{there}") from error
@@ -123,8 +124,8 @@ class KubernetesWorkload:
         now = self.read()
         if self.kind == POD:
             return [now]
-        selector = label_selector(now["spec"]["selector"])
-        pods = pods_of(self.cluster, str(self), self.namespace, selector)
+        fits = label_selector(now["spec"]["selector"])
+        pods = pods_of(self.cluster, str(self), self.namespace, fits)
         return sorted(pods, key=lambda pod: str(pod["metadata"].get("creationTimestamp")))
 
     def patch_template(
@@ -163,11 +164,7 @@ class KubernetesWorkload:
             raise TargetError(f"{self} replaces pods on deletion only (updateStrategy OnDelete).")
 
     def await_rollout(
-        self,
-        container: str,
-        timeout_s: float,
-        keys: Collection[str],
-        ours: Set[str],
+        self, container: str, timeout_s: float, keys: Collection[str], ours: Set[str]
     ) -> Object:
         """Wait until every pod of a workload is of its present template; returns the newest ready
         pod.
@@ -181,7 +178,7 @@ class KubernetesWorkload:
 
         Raises TargetError, with what keeps it, if that takes longer or cannot come to pass.
         """
-        hopeless, settled = Standing(), Standing()
+        hopeless, settled = pod_problems.Standing(), pod_problems.Standing()
         after = f"has not ended after {timeout_s:g} s"
         for _ in self.cluster.looks(timeout_s, LOOK_EVERY_S):
             manifest, every = self.read(), self.all_pods()
@@ -209,8 +206,8 @@ class KubernetesWorkload:
         if status.get("observedGeneration", 0) < manifest["metadata"].get("generation", 0):
             return False
         wanted = manifest["spec"].get("replicas", 1)
-        counts = (status.get(key, 0) for key in ("replicas", "updatedReplicas", "readyReplicas"))
-        return {*counts} == {wanted}
+        counted = ("replicas", "updatedReplicas", "readyReplicas")
+        return {status.get(key, 0) for key in counted} == {wanted}
 
 
 def pod_now(cluster: Cluster, pod: Object) -> Object:
@@ -238,9 +235,9 @@ def container_of(spec: Mapping[str, Any], name: str | None, where: str) -> Objec
             "target.container."
         )
     if name and name not in containers:
-        meant = did_you_mean(name, containers)
         raise TargetError(
-            f"The pods of {where} have no container {name!r}.{meant} There are: {names}."
+            f"The pods of {where} have no container {name!r}.{did_you_mean(name, containers)} "
+            f"There are: {names}."
         )
     return containers[name or names]
 
@@ -282,9 +279,11 @@ def is_running(pod: Mapping[str, Any], container: str) -> bool:
     return "running" in (container_status(pod, container).get("state") or {})
 
 
-def container_status(pod: Mapping[str, Any], container: str) -> Object:
+def container_status(
+    pod: Mapping[str, Any], container: str, among: str = "containerStatuses"
+) -> Object:
     """What the kubelet says of a container; empty before it says anything."""
-    states = (pod.get("status") or {}).get("containerStatuses") or []
+    states = (pod.get("status") or {}).get(among) or []
     return next((state for state in states if state["name"] == container), {})
 
 
@@ -304,13 +303,14 @@ def try_resize(
     """
     name, namespace = pod["metadata"]["name"], pod["metadata"]["namespace"]
     body = _with_resources(container, wanted)
-    what = f"resize pod {name} in the namespace {namespace} to {wanted}"
-    options = {"field_manager": MANAGER}
-    if dry_run:
-        options["dry_run"] = "All"
-    else:
+    if not dry_run:
         body["metadata"] = {"resourceVersion": pod["metadata"]["resourceVersion"]}
-    cluster.call(what, "core.patch_namespaced_pod_resize", name, namespace, body, **options)
+    cluster.call(
+        f"resize pod {name} in the namespace {namespace} to {wanted}",
+        *("core.patch_namespaced_pod_resize", name, namespace, body),
+        dry_run="All" if dry_run else None,
+        field_manager=MANAGER,
+    )
 
 
 def resize(
@@ -325,8 +325,9 @@ def resize(
     try_resize(cluster, pod, container, wanted, dry_run=False)
     for _ in cluster.looks(timeout_s, LOOK_EVERY_S):
         now = pod_now(cluster, pod)
-        have = Resources.of(container_of(now["spec"], container, where), wanted.names)
-        if not have.holds(wanted):
+        if not Resources.of(container_of(now["spec"], container, where), wanted.names).holds(
+            wanted
+        ):
             raise ConflictError(
                 f"The cluster was asked to resize {where}, which something else resized meanwhile."
             )

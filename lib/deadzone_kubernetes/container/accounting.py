@@ -16,7 +16,6 @@ from deadzone.measurement import NO_INTERFERENCE, Interference
 from deadzone.plugins import Measurement
 from deadzone.run.targets import base, interference
 from deadzone.run.targets.account import ThreadAccount
-from deadzone.run.targets.base import Exit
 from deadzone.run.targets.kernel_files import NANOSECONDS
 from deadzone.run.targets.limits.base import Counters
 from deadzone.run.targets.schedstat import STARTING, ThreadTime, sleeps_for
@@ -217,13 +216,13 @@ def cores_of(cpu_max: str | None) -> float | None:
     return None if quota in ("max", "-1") else int(quota) / int(period or 100_000)
 
 
-def _exit(trial: TrialAccount) -> Exit:
+def _exit(trial: TrialAccount) -> base.Exit:
     """How the program ended; a shell tells a signal by 128 and its number."""
     kind, _, rest = trial.text("result").partition(" ")
     started = kind != "failed"
     code, _, orphans = rest.partition(" ") if started else ("127", "", "")
     peak_kib = trial.text("peak")
-    return Exit(
+    return base.Exit(
         wall(trial.before, trial.after),
         exit_code=128 - int(code) if 128 < int(code) <= LAST_SIGNAL else int(code),
         max_rss_bytes=int(peak_kib) * 1024 if peak_kib.isdigit() else None,

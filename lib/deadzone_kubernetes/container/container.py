@@ -24,11 +24,10 @@ from deadzone.plugins import Command, TargetError
 from deadzone.run.targets.limits.base import Counters
 from deadzone_kubernetes.api import streams
 from deadzone_kubernetes.api.cluster import MANAGER, Cluster, ClusterError, Object
-from deadzone_kubernetes.api.streams import Answer, NoProgramError, Spot, StreamBrokenError
 from deadzone_kubernetes.container.accounting import ContainerReading, cores_of, reading
 from deadzone_kubernetes.container.resources import Resources
 from deadzone_kubernetes.survey import pod_problems
-from deadzone_kubernetes.workload import container_of, pod_now
+from deadzone_kubernetes.workload import container_of, container_status, pod_now
 
 SHELLS: tuple[tuple[str, ...], ...] = (
     ("/bin/sh",),
@@ -113,12 +112,18 @@ class PodContainer:
     """One container of one pod, with the launcher in it."""
 
     def __init__(
-        self, cluster: Cluster, spot: Spot, home: PurePosixPath, lent: PurePosixPath | None = None
+        self,
+        cluster: Cluster,
+        pod: Object,
+        name: str,
+        home: PurePosixPath,
+        lent: PurePosixPath | None = None,
     ) -> None:
-        """home: folder for Deadzone's files in the container. lent: where a busybox was brought for
-        it."""
+        """pod: as it was last seen. name: of the container. home: folder for Deadzone's files in
+        it. lent: where a busybox was brought for it."""
         self.cluster = cluster
-        self.spot = spot
+        self.pod = pod
+        self.spot = streams.Spot.of(pod, name)
         self.home = home
         self._shell: tuple[str, ...] = (str(lent / "busybox"), "sh") if lent else ()
         self._tools = str(lent / "bin") if lent else "-"
@@ -148,7 +153,7 @@ class PodContainer:
     def find_shell(self) -> tuple[str, ...]:
         """Where the image keeps a shell. Raises TargetError where it has none."""
         for shell in SHELLS:
-            with contextlib.suppress(NoProgramError):
+            with contextlib.suppress(streams.NoProgramError):
                 if self._patiently((*shell, "-c", "exit 0")).returncode == 0:
                     return shell
         raise TargetError(
@@ -159,7 +164,7 @@ class PodContainer:
 
     def shell(
         self, script: str, *arguments: str, stdin: bytes = b"", timeout_s: float = 60.0
-    ) -> Answer:
+    ) -> streams.Answer:
         """Run a few lines of shell that may be run twice, also when the stream breaks meanwhile."""
         path = f'PATH="{self._tools}:$PATH"; ' if self._tools != "-" else ""
         argv = (*self._shell, "-c", path + script, "deadzone", *arguments)
@@ -167,12 +172,12 @@ class PodContainer:
 
     def _patiently(
         self, argv: Sequence[str], stdin: bytes = b"", timeout_s: float = 60.0
-    ) -> Answer:
+    ) -> streams.Answer:
         deadline = time.monotonic() + timeout_s + self.cluster.patience_s
         while True:
             try:
                 return streams.run(self.cluster, self.spot, tuple(argv), stdin, timeout_s)
-            except StreamBrokenError:
+            except streams.StreamBrokenError:
                 if time.monotonic() > deadline:
                     raise
                 self.cluster.pause(1.0)
@@ -192,7 +197,7 @@ class PodContainer:
         launch, shell = str(self.home / "launch"), " ".join(self._shell)
         return (*self._shell, launch, action, str(self.home), shell, self._tools, *arguments)
 
-    def _act(self, action: str) -> Answer:
+    def _act(self, action: str) -> streams.Answer:
         answer = self._patiently(self._argv(action))
         if answer.returncode:
             raise ClusterError(
@@ -218,7 +223,7 @@ class PodContainer:
             longest_s = min(max(left, LAST_LOOK_S), LONGEST_STREAM_S)
             try:
                 answer = streams.run(self.cluster, self.spot, argv, timeout_s=longest_s)
-            except StreamBrokenError as error:
+            except streams.StreamBrokenError as error:
                 if left <= 0:
                     late = f"A trial in {self.spot} did not end in its time."
                     raise LauncherDiedError(late) from error
@@ -247,7 +252,7 @@ class PodContainer:
 
     def prepare(
         self, script: str, argv: Sequence[str], cwd: Path | None, timeout_s: float
-    ) -> Answer:
+    ) -> streams.Answer:
         """Run a program unmeasured, with the container's own PATH; what it prints goes to a file
         named by $0."""
         command = (*self._shell, "-c", script, str(self.home / PREPARE), str(cwd or ""), *argv)
@@ -287,8 +292,7 @@ def verified(container: PodContainer, must: Resources) -> ContainerReading:
                 f"{container.spot} shows no control group, so no limit can be verified and nothing "
                 "be measured."
             )
-        differing = not_in_force(probe, must)
-        if not differing:
+        if not (differing := not_in_force(probe, must)):
             return probe
     raise TargetError(
         f"The control group of {container.spot} says {differing} was asked for, "
@@ -333,7 +337,7 @@ the pod."""
 
 
 def lend(
-    cluster: Cluster, pod: Object, container: str, image: str, home: PurePosixPath, timeout_s: float
+    cluster: Cluster, pod: Object, container: str, home: PurePosixPath, image: str, timeout_s: float
 ) -> PurePosixPath:
     """Bring a busybox into a running container; the folder in which it lies.
 
@@ -357,9 +361,7 @@ def lend(
     cluster.call(what, method, name, namespace, body, field_manager=MANAGER)
     waiting: Object = {}
     for _ in cluster.looks(timeout_s, LENT_LOOK_EVERY_S):
-        now = pod_now(cluster, pod)
-        states = (now.get("status") or {}).get("ephemeralContainerStatuses") or []
-        state: Object = next((status for status in states if status["name"] == lender), {})
+        state = container_status(pod_now(cluster, pod), lender, "ephemeralContainerStatuses")
         if ended := pod_problems.ended(state):
             if ended.get("exitCode") == 0:
                 return folder

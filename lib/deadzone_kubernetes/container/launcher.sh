@@ -374,19 +374,15 @@ wait_for() { # wait_for ID: until its result is there; 92 if whoever measures it
     if [ -p "$dz_mine/end" ]; then
       # Open first, look then: what is written between the two stays in the pipe.
       exec 3<>"$dz_mine/end"
-      if [ ! -e "$dz_mine/result" ] && alive "$dz_mine"; then read -r _ <&3; fi
+      if [ ! -e "$dz_mine/result" ] && is_still "$dz_mine/launcher"; then read -r _ <&3; fi
       exec 3>&-
     else
       sleep 1 || return 91
     fi
-    if [ ! -e "$dz_mine/result" ] && ! alive "$dz_mine"; then
+    if [ ! -e "$dz_mine/result" ] && ! is_still "$dz_mine/launcher"; then
       [ -e "$dz_mine/result" ] || return 92
     fi
   done
-}
-
-alive() { # alive FOLDER: whether the launcher of a trial runs
-  is_still "$1/launcher"
 }
 
 case $dz_action in

@@ -21,10 +21,9 @@ from typing import Any
 from deadzone.plugins import Command, Measurement, Status, TargetError
 from deadzone.run.workloads.base import Place
 from deadzone.store.programs import NOT_STARTED
-from deadzone_kubernetes.api.cluster import AbsentError, Cluster, ClusterError, Object
+from deadzone_kubernetes.api.cluster import AbsentError, ClusterError, Object
 from deadzone_kubernetes.api.streams import NoProgramError, StreamBrokenError
 from deadzone_kubernetes.container import accounting
-from deadzone_kubernetes.container.accounting import ContainerReading
 from deadzone_kubernetes.container.container import (
     PREPARE,
     LauncherDiedError,
@@ -54,11 +53,7 @@ SETTLE_S = 20.0
 
 
 def execute(
-    container: PodContainer,
-    pod: Object,
-    command: Command,
-    timeout_s: float,
-    note: Callable[[str], None],
+    container: PodContainer, command: Command, timeout_s: float, note: Callable[[str], None]
 ) -> Measurement:
     """Run a command as a trial and measure it; `lost` where the pod was restarted, evicted or
     replaced meanwhile.
@@ -66,7 +61,7 @@ def execute(
     Raises ClusterError where the cluster refuses, or does not answer any more.
     """
     started_at = datetime.now(UTC).isoformat(timespec="milliseconds")
-    began = time.monotonic()
+    began, pod = time.monotonic(), container.pod
     status: Status = "lost"
     why = f"the trial could not be started in {container.spot}"
     for _ in range(START_ATTEMPTS):
@@ -75,7 +70,7 @@ def execute(
         except NotStartedError:
             continue
         except (LauncherDiedError, AbsentError) as error:
-            status, why = what_became_of(container, pod, str(error))
+            status, why = what_became_of(container, str(error))
             break
         account = accounting.parse(text)
         before, after = account.before.first("cpu_max"), account.after.first("cpu_max")
@@ -94,39 +89,43 @@ def placed(pod: Mapping[str, Any]) -> dict[str, str]:
     return {"node": str(pod["spec"].get("nodeName") or ""), "pod": str(pod["metadata"]["name"])}
 
 
-def what_became_of(container: PodContainer, pod: Object, reason: str) -> tuple[Status, str]:
+def what_became_of(container: PodContainer, reason: str) -> tuple[Status, str]:
     """Status and words for a trial whose container did not survive it."""
-    spot, cluster = container.spot, container.cluster
-    for _ in cluster.looks(SETTLE_S, LOOK_EVERY_S):
+    spot, pod = container.spot, container.pod
+    for _ in container.cluster.looks(SETTLE_S, LOOK_EVERY_S):
         try:
-            now = pod_now(cluster, pod)
+            now = pod_now(container.cluster, pod)
         except AbsentError:
             now = pod
         status = now.get("status") or {}
         if status.get("reason") == "Evicted":
-            evicted = f"was evicted during the trial: {status.get('message')}"
-            return "lost", f"the pod {spot.pod} {evicted}"
+            why = f"was evicted during the trial: {status.get('message')}"
+            return "lost", f"the pod {spot.pod} {why}"
         if now is pod or now["metadata"]["uid"] != spot.uid or is_ending(now):
             return "lost", f"the pod {spot.pod} was deleted or replaced during the trial"
         state = container_status(now, spot.container)
-        ended = pod_problems.ended(state)
+        why = pod_problems.ended(state).get("reason")
         restarted = restarts(now, spot.container) != restarts(pod, spot.container)
         if restarted or "terminated" in (state.get("state") or {}):
-            if ended.get("reason") == pod_problems.OUT_OF_MEMORY:
+            if why == pod_problems.OUT_OF_MEMORY:
                 return "oom_killed", f"the container {spot.container} was killed: out of memory"
-            why = ended.get("reason")
             return "lost", f"the container {spot.container} was restarted during the trial ({why})"
     return "lost", f"what measured the trial is gone: {reason}"
 
 
-def as_it_is(cluster: Cluster, pod: Object, container: str) -> Object | None:
-    """A pod as it is now; None where it is gone, is not ready, or its container was restarted."""
+def is_there(container: PodContainer) -> bool:
+    """Whether a pod is there as it was, ready, its container not restarted; it is seen anew
+    then."""
+    pod, spot = container.pod, container.spot
     try:
-        now = pod_now(cluster, pod)
+        now = pod_now(container.cluster, pod)
     except AbsentError:
-        return None
-    same = now["metadata"]["uid"] == pod["metadata"]["uid"] and is_ready(now, container)
-    return now if same and restarts(now, container) == restarts(pod, container) else None
+        return False
+    is_ours = now["metadata"]["uid"] == spot.uid and is_ready(now, spot.container)
+    if not is_ours or restarts(now, spot.container) != restarts(pod, spot.container):
+        return False
+    container.pod = now
+    return True
 
 
 def restarts(pod: Mapping[str, Any], container: str) -> int:
@@ -135,7 +134,7 @@ def restarts(pod: Mapping[str, Any], container: str) -> int:
 
 
 def where_and_how(
-    spec: KubernetesTargetSpec, pod: Object, container: str, probe: ContainerReading
+    spec: KubernetesTargetSpec, pod: Object, container: str, probe: accounting.ContainerReading
 ) -> dict[str, Any]:
     """Where trials run and how they are measured, for the provenance."""
     shell = (
@@ -179,10 +178,9 @@ def identity(
     template, known = workload.template(manifest), dict[str, str]()
     for spec in template["containers"]:
         name = spec["name"]
-        amounts = _amounts(spec, swept if name == container else set())
         own = {key: value for key, value in spec.items() if key not in OF_NO_POD}
         known[f"image of {name}"] = image_of(pod, name)
-        known[f"resources of {name}"] = amounts or "none"
+        known[f"resources of {name}"] = _amounts(spec, swept if name == container else set())
         known |= {f"{key} of {name}": _checksum(value) for key, value in own.items()}
     if workload.kind == POD:
         return known
@@ -201,7 +199,9 @@ def _amounts(container: Mapping[str, Any], swept: set[str]) -> str:
         for part in (LIMITS, REQUESTS)
         for name, amount in (parts.get(part) or {}).items()
     }
-    return ", ".join(f"{key} {amount}" for key, amount in every.items() if key not in swept)
+    return (
+        ", ".join(f"{key} {amount}" for key, amount in every.items() if key not in swept) or "none"
+    )
 
 
 def _checksum(value: Any) -> str:

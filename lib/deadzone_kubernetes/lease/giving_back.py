@@ -30,9 +30,7 @@ from deadzone_kubernetes.api.cluster import (
 )
 from deadzone_kubernetes.container.resources import FACTORS, Resources, in_words
 from deadzone_kubernetes.survey import pod_problems
-from deadzone_kubernetes.survey.pod_problems import Standing
 from deadzone_kubernetes.watch import autoscaler
-from deadzone_kubernetes.watch.autoscaler import Had
 from deadzone_kubernetes.watch.changes import (
     Owned,
     is_ours,
@@ -88,7 +86,7 @@ class Original:
     swept: tuple[str, ...] = ("limits.cpu",)
     owned: Owned = field(default_factory=list)
     removed: tuple[str, ...] = tuple(FACTORS.values())
-    autoscalers: Mapping[str, Had] = field(default_factory=dict)
+    autoscalers: Mapping[str, autoscaler.Had] = field(default_factory=dict)
 
     def with_pod(self, pod: Mapping[str, Any], have: Resources) -> "Original":
         """The same with one more pod that is about to be resized; one that is known already keeps
@@ -229,7 +227,7 @@ def _back(
 def _await_pods(workload: KubernetesWorkload, original: Original, timeout_s: float) -> None:
     """Wait until every pod has its template's resources. Raises NotGivenBackError, with those that
     have not."""
-    hopeless, settled = Standing(), Standing()
+    hopeless, settled = pod_problems.Standing(), pod_problems.Standing()
     for _ in workload.cluster.looks(timeout_s, LOOK_EVERY_S):
         manifest, pods = workload.read(), workload.pods()
         wanted = _of(workload, manifest, original)

@@ -20,6 +20,7 @@ from deadzone.plugins import DeadzoneError, TargetError
 from deadzone.store.run import STUDY_FILE
 from deadzone_kubernetes import job_target
 from deadzone_kubernetes.api.cluster import (
+    OURS,
     AbsentError,
     BusyError,
     Cluster,
@@ -28,17 +29,16 @@ from deadzone_kubernetes.api.cluster import (
     Object,
     is_configured,
 )
-from deadzone_kubernetes.api.streams import Spot
 from deadzone_kubernetes.container.container import PodContainer
 from deadzone_kubernetes.lease import giving_back
-from deadzone_kubernetes.lease.giving_back import Original
 from deadzone_kubernetes.lease.lease import Lease, is_free
-from deadzone_kubernetes.workload import METHODS, KubernetesWorkload
+from deadzone_kubernetes.specs import KubernetesTargetSpec
+from deadzone_kubernetes.workload import METHODS, KubernetesWorkload, label_selector
 
 JOBS, LEASES = "batch.{}_namespaced_job", "coordination.{}_namespaced_lease"
 
-OURS = f"{job_target.MANAGED_BY}={job_target.DEADZONE}"
-"""The label of what Deadzone makes."""
+MADE = label_selector({"matchLabels": OURS})
+"""What Deadzone made."""
 
 Left = tuple[Lease, Callable[[], list[str]]]
 """What a sweep left: the lock that it holds while it lives, and what gives it back and says so."""
@@ -117,6 +117,16 @@ def restore_reachable(
         return Restored(problems=[str(error)])
 
 
+def give_back(spec: KubernetesTargetSpec, note: Callable[[str], None]) -> None:
+    """Give back what killed sweeps left in the namespace of a target. note: is told what was done,
+    and what could not be."""
+    result = restore_reachable(spec.context, note, (spec.namespace,), only=True)
+    for sentence in (*result.done, *result.busy, *result.problems):
+        note(sentence)
+    if result.problems:
+        note("What killed sweeps left in that cluster, `deadzone restore` gives back.")
+
+
 @dataclass(frozen=True)
 class _Search:
     """Where objects are looked for. namespaces: those named. only: nowhere else. unseen: the
@@ -169,7 +179,7 @@ def _annotated(search: _Search) -> Iterator[Left]:
 def _jobs(search: _Search) -> Iterator[Left]:
     """The Jobs of sweeps, by namespace and the lock that their sweep holds while it lives."""
     sweeps: dict[tuple[str, str], list[str]] = {}
-    for metadata in (job["metadata"] for job in search.objects("Jobs", JOBS, label_selector=OURS)):
+    for metadata in (job["metadata"] for job in search.objects("Jobs", JOBS, label_selector=MADE)):
         lock = (metadata.get("labels") or {}).get(job_target.LEASE_LABEL)
         if lock and not metadata.get("deletionTimestamp"):
             sweeps.setdefault((metadata["namespace"], lock), []).append(metadata["name"])
@@ -182,7 +192,7 @@ def _jobs(search: _Search) -> Iterator[Left]:
 def _locks(search: _Search) -> Iterator[Left]:
     """Locks alone, of sweeps that were killed before they changed anything, or after they gave all
     back; not those of a sweep that may still be alive."""
-    for lock in search.objects("locks", LEASES, label_selector=OURS):
+    for lock in search.objects("locks", LEASES, label_selector=MADE):
         namespace, name = lock["metadata"]["namespace"], lock["metadata"]["name"]
         if is_free(lock):
             sentence = f"lease/{name} in the namespace {namespace}: removed"
@@ -206,13 +216,12 @@ def restore_workload(
     return giving_back.give_back(workload, original, timeout_s)
 
 
-def _stop_trials(workload: KubernetesWorkload, original: Original) -> None:
-    home = PurePosixPath(original.scratch)
+def _stop_trials(workload: KubernetesWorkload, original: giving_back.Original) -> None:
+    name, home = original.container, PurePosixPath(original.scratch)
     for pod in workload.pods():
-        spot = Spot.of(pod, original.container)
         for lent in (None, home / "lent"):
             with contextlib.suppress(ClusterError, TargetError):
-                if PodContainer(workload.cluster, spot, home, lent).clean():
+                if PodContainer(workload.cluster, pod, name, home, lent).clean():
                     break
 
 

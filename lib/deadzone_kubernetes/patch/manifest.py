@@ -28,11 +28,7 @@ from deadzone.plugins import (
 )
 from deadzone.report.document.display import Block, CommandBlock, Prose
 from deadzone.report.sweep.analysis import Analysis
-from deadzone.report.sweep.recommended import (
-    Usage,
-    recommended_levels,
-    usage,
-)
+from deadzone.report.sweep.recommended import Usage, recommended_levels, usage
 from deadzone.study.design import limits_of
 from deadzone.study.target_spec import POD_LIMITS
 from deadzone.study.workload_specs import CommandWorkloadSpec
@@ -98,10 +94,7 @@ def swept_container(provenance: Mapping[str, Any]) -> Destination:
 
 
 def patch(
-    analysis: Analysis,
-    levels: Mapping[str, Level],
-    used: Usage,
-    where: Destination,
+    analysis: Analysis, levels: Mapping[str, Level], used: Usage, where: Destination
 ) -> dict[str, Any]:
     """The strategic merge patch as plain values."""
     source = analysis.source
@@ -131,10 +124,7 @@ def patch(
 
 
 def comments(
-    analysis: Analysis,
-    levels: Mapping[str, Level],
-    used: Usage,
-    document: Mapping[str, Any],
+    analysis: Analysis, levels: Mapping[str, Level], used: Usage, document: Mapping[str, Any]
 ) -> list[str]:
     """What a reviewer of the patch must know: why this setting, where the request comes from, what
     is left to do."""

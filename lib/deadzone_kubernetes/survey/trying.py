@@ -24,10 +24,8 @@ from deadzone_kubernetes.api.cluster import (
     RefusedError,
     is_configured,
 )
-from deadzone_kubernetes.api.streams import Spot
 from deadzone_kubernetes.container import resources
 from deadzone_kubernetes.container.container import PodContainer
-from deadzone_kubernetes.container.resources import Resources
 from deadzone_kubernetes.lease.giving_back import Original
 from deadzone_kubernetes.watch import autoscaler
 from deadzone_kubernetes.workload import (
@@ -62,7 +60,7 @@ def try_levels(
     Raises TargetError where one may not: by validation, a quota, a range, an admission policy, or a
     budget.
     """
-    rolled: list[Resources] = []
+    rolled: list[resources.Resources] = []
     for level in levels:
         must = resources.required(original.resources, level)
         whether = (_why_no_resize(workload.cluster, pod, original.container, must) for pod in pods)
@@ -87,13 +85,15 @@ def try_levels(
     try_eviction(workload, manifest)
 
 
-def _why_no_resize(cluster: Cluster, pod: Object, name: str, must: Resources) -> str | None:
+def _why_no_resize(
+    cluster: Cluster, pod: Object, name: str, must: resources.Resources
+) -> str | None:
     """Why a pod's container cannot be resized; None where it can be."""
     container = container_of(pod["spec"], name, pod["metadata"]["name"])
     if why_not := resources.why_not_resizable(container, must):
         return why_not
     try:
-        before = Resources.of(container, must.names)
+        before = resources.Resources.of(container, must.names)
         try_resize(cluster, pod, name, resources.for_resize(pod, must, before))
     except RefusedError as error:
         return str(error)
@@ -101,10 +101,7 @@ def _why_no_resize(cluster: Cluster, pod: Object, name: str, must: Resources) ->
 
 
 def try_rollout(
-    workload: KubernetesWorkload,
-    manifest: Object,
-    container: str,
-    level: Resources,
+    workload: KubernetesWorkload, manifest: Object, container: str, level: resources.Resources
 ) -> str | None:
     """Ask for a template with a level, and for a pod of it beside those of now; the QoS class that
     this pod would have.
@@ -165,10 +162,8 @@ def try_eviction(workload: KubernetesWorkload, manifest: Object) -> None:
 def _ends_pods_first(workload: KubernetesWorkload, manifest: Object) -> bool:
     """Whether a rollout takes a pod away before it makes another."""
     rolling = (manifest["spec"].get("strategy") or {}).get("rollingUpdate")
-    if workload.kind != DEPLOYMENT or not rolling:
-        return True
-    if str(rolling.get("maxSurge")) in ("0", "0%"):  # then it takes away one at least
-        return True
+    if workload.kind != DEPLOYMENT or not rolling or str(rolling.get("maxSurge")) in ("0", "0%"):
+        return True  # without a surge it takes away one at least
     share, replicas = str(rolling["maxUnavailable"]), int(manifest["spec"].get("replicas", 1))
     percent = share.removesuffix("%")
     return (float(percent) * replicas / 100 if percent != share else float(share)) >= 1
@@ -235,8 +230,8 @@ def _attempts(workload: KubernetesWorkload) -> dict[str, Callable[[], object]]:
     if not pods:
         raise TargetError(f"{workload} has no pod; scale it to one or more.")
     container = workload.template(manifest)["containers"][0]
-    name, now = container["name"], Resources.of(container)
-    inside = PodContainer(cluster, Spot.of(pods[-1], name), PurePosixPath("/tmp"))
+    name, now = container["name"], resources.Resources.of(container)
+    inside = PodContainer(cluster, pods[-1], name, PurePosixPath("/tmp"))
 
     def scaled() -> str:
         unseen: list[str] = []
