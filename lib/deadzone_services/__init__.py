@@ -13,7 +13,7 @@ PACK = Pack(
     },
     targets={
         "container": Kind(
-            spec="deadzone_services.specs:ContainerTargetSpec",
+            spec="deadzone_services.container_spec:ContainerTargetSpec",
             make="deadzone_services.container:make_target",
             give_back="deadzone_services.container:give_back",
         )

@@ -38,7 +38,7 @@ from deadzone.run.targets.limits.cgroup_v1 import group_of
 from deadzone.run.targets.local import make_scratch
 from deadzone.run.targets.processes import below
 from deadzone.store.programs import answer_of, last_words
-from deadzone_services.specs import ContainerTargetSpec
+from deadzone_services.container_spec import ContainerTargetSpec
 
 ENGINES = ("docker", "podman")
 """Commands that start containers, in the order in which they are tried."""

@@ -1,5 +1,4 @@
-"""What a study says of services: the HTTP workload, what is asked, and what the answer must be; and
-the container in which a service runs."""
+"""The HTTP workload of a study: what is asked, and what the answer must be."""
 
 import re
 from collections.abc import Iterator
@@ -7,8 +6,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import AfterValidator, Field
 
-from deadzone.plugins import NONE, Argument, Spec, TargetSpec, WorkloadSpec, placeholders, texts_in
-from deadzone.study.factors import FactorLevel, SizeLevel
+from deadzone.plugins import Argument, Spec, WorkloadSpec, placeholders, texts_in
 from deadzone.study.objective_specs import Column
 from deadzone.study.service_specs import SERVICE_URL
 from deadzone.study.workload_spec import BodyResponseSpec, ClipSpec, JsonPath, RegularExpression
@@ -126,29 +124,3 @@ class HttpWorkloadSpec(WorkloadSpec):
             for part in (self.form or {}).values()
         ]
         return texts_in([self.url, self.headers, self.json_body, form, self.body_file])
-
-
-class ContainerTargetSpec(TargetSpec):
-    """A container that docker or podman starts from an image. Services run there, programs of other
-    workloads do not."""
-
-    runs_services_only: ClassVar[bool] = True
-
-    kind: Literal["container"]
-    engine: Literal["auto", "docker", "podman"] = "auto"
-    """the command that starts containers; auto takes the first that works here"""
-
-    image: str = Field(min_length=1)
-    """image of the service; Deadzone pulls none"""
-
-    port: int | None = Field(default=None, ge=1, le=65535)
-    """port that the service listens on inside; default {port}"""
-
-    options: tuple[Argument, ...] = ()
-    """further options of `run`, such as [--volume, /data:/data]"""
-
-    cpu_limit: FactorLevel = NONE
-    """CPU limit of every trial where it is no factor [cores]"""
-
-    memory_limit: SizeLevel = NONE
-    """memory limit of every trial where it is no factor [bytes]"""

@@ -12,8 +12,8 @@ from deadzone.study.design import Treatment
 from deadzone.study.service_specs import ServiceSpec
 from deadzone_services.base import ServiceError
 from deadzone_services.container import ContainerTarget, ask, find_engine, remove_left_containers
+from deadzone_services.container_spec import ContainerTargetSpec
 from deadzone_services.service import Service
-from deadzone_services.specs import ContainerTargetSpec
 
 IMAGE = "localhost/deadzone-test-box:1"
 TOOLS = ("sh", "httpd", "sleep", "cat", "mkdir", "yes", "timeout")
