@@ -138,8 +138,6 @@ class Lease:
         while not self._stop.wait(RENEW_EVERY_S):
             with contextlib.suppress(ClusterError):
                 self._renew()
-            if self._lost is not None:
-                return
 
     def release(self) -> None:
         """Remove the lease, if it is still held. Never raises for a cluster that does not

@@ -168,12 +168,10 @@ class CoresidentProcess:
 
     def who(self, is_started: bool) -> str:
         """Who its processes are; of one that is not there, and is_started by the study, its key."""
-        try:
+        forgiven = (GoneError,) if is_started else ()
+        with suppress(*forgiven):
             return self.find()
-        except GoneError:
-            if is_started:
-                return str(self._spec)
-            raise
+        return str(self._spec)
 
     def look(self, within_s: float) -> None:
         """Find it anew unless it is there as it was found: the study may have started it again.
