@@ -56,9 +56,9 @@ def parts_of(
     total = numbers(trials, response)
     counted = numbers(trials, THROTTLED)
     counted = counted.where(counted.notna() | ~unlimited.to_numpy(), 0.0)
-    parallel = _parallel(trials, total, by)
-    throttled = (counted / parallel).clip(upper=total)
     cpu = numbers(trials, "user_s") + numbers(trials, "sys_s")
+    parallel = _parallel(trials, total, cpu, by)
+    throttled = (counted / parallel).clip(upper=total)
     wall = numbers(trials, "wall_s").fillna(total)
     memory = numbers(trials, "service_memory_stall_s")
     waits = [numbers(trials, name) for name in ("service_io_stall_s", "service_disk_wait_s")]
@@ -110,7 +110,7 @@ def _outside(trials: pd.DataFrame, times: pd.DataFrame) -> tuple[pd.Series, pd.S
     return most, most.where(by_service.notna(), least)
 
 
-def _parallel(trials: pd.DataFrame, total: pd.Series, by: pd.Series) -> float:
+def _parallel(trials: pd.DataFrame, total: pd.Series, cpu: pd.Series, by: pd.Series) -> float:
     """CPUs kept busy at once: as the throttled periods tell, else as the environment that keeps
     most of them busy does.
 
@@ -118,7 +118,6 @@ def _parallel(trials: pd.DataFrame, total: pd.Series, by: pd.Series) -> float:
     least it can have been.
     """
     counted, periods = numbers(trials, THROTTLED), numbers(trials, "nr_throttled") * PERIOD_S
-    cpu = numbers(trials, "user_s") + numbers(trials, "sys_s")
     seen = (counted > 0) & (periods > 0)
     if seen.any():
         used = cpu / (numbers(trials, "nr_periods") * PERIOD_S)
