@@ -213,7 +213,9 @@ class Watch:
             "rss_bytes": self._most.rss_bytes if seen else None,
             "threads": self._most.threads if seen else None,
         }
-        split = grown.cpu_times(max(0.0, user_s), max(0.0, sys_s)) if self._known else (None, None)
+        split: tuple[float | None, float | None] = (
+            grown.cpu_times(max(0.0, user_s), max(0.0, sys_s)) if self._known else (None, None)
+        )
         responses = {
             f"service_{name}": max(0.0, float(value))
             for name, value in facts.items()

@@ -99,8 +99,8 @@ def what_became_of(container: PodContainer, reason: str) -> tuple[Status, str]:
             now = pod
         status = now.get("status") or {}
         if status.get("reason") == "Evicted":
-            why = f"was evicted during the trial: {status.get('message')}"
-            return "lost", f"the pod {spot.pod} {why}"
+            evicted = f"was evicted during the trial: {status.get('message')}"
+            return "lost", f"the pod {spot.pod} {evicted}"
         if now is pod or now["metadata"]["uid"] != spot.uid or is_ending(now):
             return "lost", f"the pod {spot.pod} was deleted or replaced during the trial"
         state = container_status(now, spot.container)

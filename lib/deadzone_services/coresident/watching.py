@@ -327,8 +327,8 @@ class CoresidentProcesses(AbstractContextManager["CoresidentProcesses"]):
                 raise
             return not_measured(str(error), "lost"), Outcome()
         if gone := [process for process in self._all if not process.is_there()]:
-            error = gone[0].gone(" or was started again in between")
-            return replace(measured, status="lost", error=error), outcome
+            why = gone[0].gone(" or was started again in between")
+            return replace(measured, status="lost", error=why), outcome
         used = [process.responses() for process in self._all]
         own = {name: value for one in used for name, value in one.items() if name not in levels}
         return measured, replace(outcome, responses={**own, **outcome.responses})
