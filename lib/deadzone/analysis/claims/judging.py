@@ -22,7 +22,7 @@ does not), and that it does not (the null: it does), and all claims of a study a
 """  # noqa: E501
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
@@ -31,6 +31,7 @@ import pandas as pd
 
 from deadzone.analysis.claims.measured import Measured, NotMeasured, missing
 from deadzone.analysis.hypothesis_tests.holm import CONFIDENCE, all_of, any_of, judged
+from deadzone.analysis.mechanisms.explaining import mechanisms_between
 from deadzone.analysis.mechanisms.parts import CAUSES
 from deadzone.analysis.objectives.bounds import (
     ERRORS,
@@ -52,11 +53,11 @@ from deadzone.analysis.phases.quantities import (
 )
 from deadzone.language.formats import exact, exact_percent
 from deadzone.language.messages import N_, _, join, say, spoken
-from deadzone.store.table import is_at
-from deadzone.study.claims import ClaimSpec, Ratio
+from deadzone.store.table import is_at, rows_at
+from deadzone.study.claims import ClaimSpec, PhaseIsSpec, Ratio, WhySpec
 from deadzone.study.direction import known_goal
 from deadzone.study.levels import Level, format_level, is_number
-from deadzone.study.objective_specs import DERIVED
+from deadzone.study.objective_specs import DERIVED, ObjectiveSpec
 from deadzone.study.scales import level_name
 from deadzone.style import PHASE_STYLES
 
@@ -91,10 +92,7 @@ def verdicts(
     """The verdict on each of the claims of a study, and the confidence in it; None where nothing
     was tested or decided."""
     raw = [
-        [
-            np.nan if test.reason or p is None else p
-            for p in (test.p_for, test.p_against, test.p_partly)
-        ]
+        (None, None, None) if test.reason else (test.p_for, test.p_against, test.p_partly)
         for test in tested
     ]
     results: list[tuple[Verdict, float | None]] = []
@@ -145,7 +143,7 @@ def tested(claim: ClaimSpec, measured: Measured) -> ClaimTest:
             return _ratio(ratio, claim.given, measured)
         if claim.cannot_be_judged:
             return ClaimTest(reason=words(claim.cannot_be_judged))
-        return {"phase": _phase, "holds": _holds, "why": _why}[claim.form](claim, measured)
+        return FORMS[claim.form](getattr(claim, claim.form), claim, measured)
     except NotMeasured as unknown:
         return ClaimTest(reason=_("Not measured here: {what}.", what=unknown.args[0]))
 
@@ -207,20 +205,20 @@ def _change(ratio: Ratio, change: Estimate) -> str:
     """The change of a column in words, as a share of it or in its unit."""
     spread = max(2 * change.error, abs(ratio.low) / 100)
     ends = [v if abs(v) > spread / 100 else 0.0 for v in (change.value, *change.interval())]
-    if ratio.is_difference:
-        shown = response(ends[0], ratio.column, spread), *(number(v, spread) for v in ends[1:])
-    else:
-        shown = tuple(percent(math.expm1(v)) for v in ends)
-    value, low, high = shown
+    value, low, high = (
+        [response(ends[0], ratio.column, spread), *(number(v, spread) for v in ends[1:])]
+        if ratio.is_difference
+        else [percent(math.expm1(v)) for v in ends]
+    )
     return _(
         "Change of {column}: {change} ({low} to {high}).",
         column=plain_name(ratio.column), change=value, low=low, high=high,
     )  # fmt: skip
 
 
-def _holds(claim: ClaimSpec, measured: Measured) -> ClaimTest:
+def _holds(holds: Mapping[str, ObjectiveSpec], claim: ClaimSpec, measured: Measured) -> ClaimTest:
     """Of a claim without a setting: that some level of the knob meets all bounds."""
-    bounds, _loads = objectives_of(claim.holds or {})
+    bounds, _loads = objectives_of(holds)
     anywhere = not claim.at and measured.knob not in claim.given
     levels = measured.factors[measured.knob] if anywhere else ()
     settings = [{measured.knob: level} for level in levels] or [claim.at or {}]
@@ -254,8 +252,8 @@ def _held(
         scale = np.exp if cells.is_log else np.array
         figures = [mean.value, *mean.interval(), *cells.values[there]]
         value, low, high, *each = scale(figures).tolist()
-        counted = cells.trials.loc[there].reindex(columns=list(DERIVED[ERRORS]))
-        counts = counted.fillna(0).to_numpy(float)
+        counted = cells.trials.loc[there].reindex(columns=list(DERIVED[ERRORS])).fillna(0)
+        counts = counted.to_numpy(float)
         if bound.column == ERRORS and counts.any():
             low, high = errors_interval(counts)
         sure.append(chance_met(bound, np.array(each), mean, counts, is_log=cells.is_log))
@@ -274,19 +272,17 @@ def _held(
 
 def _ends(claim: ClaimSpec, measured: Measured) -> dict[str, str]:
     """The levels between which something is claimed, in words."""
-    ends = zip(("start", "stop"), claim.ends(), strict=True)
     return {
         name: level_number(float(end), measured.knob) if is_number(end) else str(end)
-        for name, end in ends
+        for name, end in zip(("start", "stop"), claim.ends(), strict=True)
     }
 
 
-def _phase(claim: ClaimSpec, measured: Measured) -> ClaimTest:
-    assert claim.phase is not None
-    model, label = measured.model_of(claim.given), claim.phase.label
-    steps = pd.DataFrame(columns=["start", "stop"]) if model is None else model.steps
+def _phase(phase: PhaseIsSpec, claim: ClaimSpec, measured: Measured) -> ClaimTest:
+    model, label = measured.model_of(claim.given), phase.label
     at = named_places(model) if model else {}
-    start, stop = (at.get(level_name(end), math.nan) for end in claim.ends())
+    start, stop = (at.get(level_name(end), math.nan) for end in (phase.start, phase.stop))
+    steps = model.steps if model else pd.DataFrame(columns=["start", "stop"])
     inside = steps[(steps["start"] >= start) & (steps["stop"] <= stop)]
     if inside.empty:
         raise NotMeasured(_("a curve that phases could be fitted to"))
@@ -302,48 +298,47 @@ def _phase(claim: ClaimSpec, measured: Measured) -> ClaimTest:
         **_ends(claim, measured),
     )
     in_part = float((1 - likely.max()) + likely.min()) if len(likely) > 1 else None
-    all_of_them, any_of_them = float((1 - likely).sum()), float(likely.sum())
-    return ClaimTest(min(1.0, all_of_them), min(1.0, any_of_them), in_part, found)
+    p_for, p_against = (min(1.0, float(sides.sum())) for sides in (1 - likely, likely))
+    return ClaimTest(p_for, p_against, in_part, found)
 
 
-def _why(claim: ClaimSpec, measured: Measured) -> ClaimTest:
+def _why(why: WhySpec, claim: ClaimSpec, measured: Measured) -> ClaimTest:
     """Whether CPU time falls, and by more than half of what ln(wall time) does; or wall time falls,
     and CPU time by less than half of that: wall = CPU time / cores used."""
-    assert claim.why is not None
-    trials, cause, ends = measured.trials, claim.why.cause, _ends(claim, measured)
-    if cause not in WORK:
-        return _mechanism(claim, measured)
+    trials = measured.trials
+    if why.cause not in WORK:
+        return _mechanism(why, claim, measured)
     if not {"wall_s", "user_s", "sys_s"} <= set(trials):
         raise NotMeasured(_("CPU time"))
     cpu = (trials["user_s"] + trials["sys_s"]).to_numpy(float)
     wall = trials["wall_s"].to_numpy(float)
-    stop, start = ({**claim.given, measured.knob: end} for end in reversed(claim.ends()))
-    cells = [measured.cells("", values) for values in (cpu / np.sqrt(wall), cpu, wall)]
-    falls = [column.change(stop, start) if column else None for column in cells]
-    excess, cpu_falls, wall_falls = falls
+    start, stop = ({**claim.given, measured.knob: end} for end in (why.start, why.stop))
+    excess, cpu_falls, wall_falls = (
+        column.change(stop, start) if (column := measured.cells("", values)) else None
+        for values in (cpu / np.sqrt(wall), cpu, wall)
+    )
     if excess is None or cpu_falls is None or wall_falls is None:
         raise NotMeasured(_("CPU time"))
-    asked = (excess, cpu_falls) if cause == "less_work" else (excess * -1, wall_falls)
+    asked = (excess, cpu_falls) if why.cause == "less_work" else (excess * -1, wall_falls)
     return _above(
         [(estimate, 0.0) for estimate in asked],
         _(
             "From {start} to {stop} the time changes by a factor of {wall}, the CPU time by {cpu}.",
             cpu=number(math.exp(-cpu_falls.value)),
             wall=number(math.exp(-wall_falls.value)),
-            **ends,
+            **_ends(claim, measured),
         ),
     )
 
 
-def _mechanism(claim: ClaimSpec, measured: Measured) -> ClaimTest:
+def _mechanism(why: WhySpec, claim: ClaimSpec, measured: Measured) -> ClaimTest:
     """Whether a mechanism is confirmed, or excluded, as where phases are explained: by the account
     of time."""
-    assert claim.why is not None
-    why = claim.why
-    table = measured.mechanisms(claim.given, (why.start, why.stop))
-    if why.cause not in table.index or table.loc[why.cause].isna().any():
+    rows, ends = rows_at(measured.trials, claim.given), (why.start, why.stop)
+    table = mechanisms_between(rows, measured.response, measured.goal, measured.knob, ends)
+    row = table.dropna().to_dict("index").get(why.cause)
+    if row is None:
         raise NotMeasured(_("the account of time"))
-    row = table.loc[[why.cause]].to_dict("records")[0]
     found = _(
         "From {start} to {stop}, {cause} makes the job take {change} times as long ({low} to "
         "{high}).",
@@ -352,6 +347,12 @@ def _mechanism(claim: ClaimSpec, measured: Measured) -> ClaimTest:
         **_ends(claim, measured),
     )
     return ClaimTest(row["p_confirmed"], row["p_excluded"], None, found)
+
+
+FORMS: dict[str, Callable[[Any, ClaimSpec, Measured], ClaimTest]] = {
+    "phase": _phase, "holds": _holds, "why": _why,
+}  # fmt: skip
+"""The test of each form that bounds no ratio."""
 
 
 VERDICT_NAMES = {
@@ -393,10 +394,9 @@ def sentence(claim: ClaimSpec, ratio: Ratio | None) -> str:
             for column, held in claim.holds.items()
         ]
         if claim.at:
-            listed = join(bounds, ", ")
-            return _("{bounds}, at {at}", bounds=listed, at=settings_text(claim.at))
-        listed = join([*bounds, settings_text(claim.given)], ", ")
-        return _("one setting at least meets {bounds}", bounds=listed)
+            return _("{bounds}, at {at}", bounds=join(bounds, ", "), at=settings_text(claim.at))
+        bounds.append(settings_text(claim.given))
+        return _("one setting at least meets {bounds}", bounds=join(bounds, ", "))
     if not claim.ends():
         return _("a claim without words")
     start, stop = map(format_level, claim.ends())
@@ -449,14 +449,13 @@ def judge(
     judged = []
     for i, (verdict, sure) in enumerate(verdicts(tests, confidence)):
         claim, test, since = claims[i], tests[i], added[i] if added else ""
-        sentences = [f"{test.reason.rstrip('.')}." if test.reason else test.found]
-        if since:
-            sentences.append(_("Claimed after the run was measured ({when}).", when=since))
+        found = f"{test.reason.rstrip('.')}." if test.reason else test.found
+        late = _("Claimed after the run was measured ({when}).", when=since) if since else ""
         judged.append(
             ClaimVerdict(
                 claim.name or f"claim-{i + 1}",
                 words(claim.says) or sentence(claim, measured.ratio_of(claim)),
-                join(sentences),
+                join([found, late]),
                 verdict,
                 sure,
                 since,

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from deadzone.analysis.mechanisms.explaining import mechanisms_between
 from deadzone.analysis.objectives.bounds import column_values
 from deadzone.analysis.objectives.estimates import LEAST_SCATTER, Estimate, cell_means
 from deadzone.analysis.phases.fit import curve_of
@@ -20,7 +19,7 @@ from deadzone.analysis.phases.model import PhaseModel
 from deadzone.analysis.phases.quantities import plain_name
 from deadzone.errors import PhaseError
 from deadzone.language.messages import _
-from deadzone.store.table import is_at
+from deadzone.store.table import is_at, rows_at
 from deadzone.study.claims import ClaimSpec, Ratio, ratio_of, same_level
 from deadzone.study.levels import Level
 
@@ -123,12 +122,7 @@ class Measured:
         for where, model in self.known:
             if all(name in given and same_level(at, given[name]) for name, at in where.items()):
                 return model
-        return curve_of(self.trials[is_at(self.trials, given)], self.knob, self.response, self.goal)
-
-    def mechanisms(self, given: Mapping[str, Level], ends: tuple[float, float]) -> pd.DataFrame:
-        """What explains the change between two levels of the knob; see `mechanisms_between`."""
-        rows = self.trials[is_at(self.trials, given)]
-        return mechanisms_between(rows, self.response, self.goal, self.knob, ends)
+        return curve_of(rows_at(self.trials, given), self.knob, self.response, self.goal)
 
     def cells(
         self, column: str, values: np.ndarray | None = None, *, linear: bool = False
