@@ -131,9 +131,6 @@ def compare_tables(
         for name in asked
         if goals[name] is None
     ]
-    doubts = [*goal_assumed, *of_a, *of_b, *_left_out(known, common, each)]
-    undecided = _undecided(judged, threshold, confidence, paired)
-    doubts += [*_differing(paired, changed), *undecided]
     return Comparison(
         names=names,
         factors=common,
@@ -143,7 +140,14 @@ def compare_tables(
         treatments=judged,
         overall=_judged(overall, threshold, confidence),
         trials=_trials(common, each),
-        warnings=tuple(doubts),
+        warnings=(
+            *goal_assumed,
+            *of_a,
+            *of_b,
+            *_left_out(known, common, each),
+            *_differing(paired, changed),
+            *_undecided(judged, threshold, confidence, paired),
+        ),
     )
 
 
@@ -188,8 +192,7 @@ def _judged(rows: Rows, threshold: float, confidence: float) -> pd.DataFrame:
     table = pd.DataFrame(rows)
     table["p_adjusted"] = holm(table["p_value"].to_numpy(float))
     table["p_equivalence_adjusted"] = holm(table["p_equivalence"].to_numpy(float))
-    records = table.to_dict("records")
-    table["verdict"] = [verdict(row, threshold, confidence) for row in records]
+    table["verdict"] = [verdict(row, threshold, confidence) for row in table.to_dict("records")]
     return table.drop(columns="is_within")
 
 
@@ -208,14 +211,13 @@ def _left_out(known: set[Key], factors: Sequence[str], each: Mapping[str, Sample
 
 def _trials(factors: Sequence[str], each: Mapping[str, Samples]) -> pd.DataFrame:
     rows = [
-        (response, in_words(key, factors), table, value, float(np.median(pair[0])) or math.nan)
+        (response, in_words(key, factors), table, value, value / (np.median(pair[0]) or math.nan))
         for response, samples in each.items()
         for key, pair in zip(samples.treatments, samples.pairs, strict=True)
         for table, values in zip("AB", pair, strict=True)
         for value in values.tolist()
     ]
-    table = pd.DataFrame(rows, columns=["response", "treatment", "table", "value", "relative"])
-    return table.assign(relative=table["value"] / table["relative"])
+    return pd.DataFrame(rows, columns=["response", "treatment", "table", "value", "relative"])
 
 
 FEW = 4
@@ -261,8 +263,12 @@ def _undecided(
                 "a change of {threshold:exact_percent} with 80 % power."
             )
         )
-        facts = {"least": least, "needed": needed, "threshold": threshold}
-        sentences.append(say(text, n=len(rows), response=axis_label(str(response)), **facts))
+        sentences.append(
+            say(
+                text, n=len(rows), response=axis_label(str(response)), least=least, needed=needed,
+                threshold=threshold,
+            )
+        )  # fmt: skip
     if treatments[["n_a", "n_b"]].min(axis=1).between(2, FEW).any():
         sentences.append(
             _("Intervals from {few} trials per side or fewer are too short: rely on p.", few=FEW)
@@ -293,9 +299,8 @@ def replicates_needed(
     """
     if math.isnan(noise):
         return None
-    level = (1 - confidence) / comparisons
-    by_t = replicates_to_tell(change, max(noise, LEAST_NOISE), confidence=1 - level / 2)
+    two_sided = 1 - (1 - confidence) / comparisons / 2
+    by_t = replicates_to_tell(change, max(noise, LEAST_NOISE), confidence=two_sided)
     if by_t is None:
         return None
-    least = least_trials(comparisons, confidence, paired=paired)
-    return max(least, math.ceil(by_t * math.pi / 3))
+    return max(least_trials(comparisons, confidence, paired=paired), math.ceil(by_t * math.pi / 3))

@@ -107,12 +107,11 @@ class Comparison(Paged):
 
     def to_dict(self) -> dict[str, Any]:
         """The result as plain values for JSON; a number that is unknown or infinite is None."""
-        plain = ("threshold", "confidence", "paired")
         return {
             "a": self.names[0],
             "b": self.names[1],
             "factors": list(self.factors),
-            **{name: getattr(self, name) for name in plain},
+            **{name: getattr(self, name) for name in ("threshold", "confidence", "paired")},
             **{name: records(getattr(self, name)) for name in ("overall", "treatments")},
             "warnings": [str(warning) for warning in self.warnings],
         }
@@ -127,14 +126,13 @@ class Comparison(Paged):
 
         counts = self.treatments["response"].value_counts().clip(upper=MOST_ROWS)
         heights = [FRAME_HEIGHT + ROW_HEIGHT * (counts[name] + 1) for name in self.responses]
-        size = (style.WIDTH_IN, sum(heights))
         with style.figure_style():
             if ax is not None:
                 _panel(ax, self, self.responses[0])
                 return ax
             figure, panels = plt.subplots(
                 len(heights),
-                figsize=size,
+                figsize=(style.WIDTH_IN, sum(heights)),
                 height_ratios=heights,
                 squeeze=False,
                 layout="constrained",
@@ -211,9 +209,8 @@ def _table(result: Comparison, response: str) -> Tabled:
     ones."""
     rows, unit = rows_of(result.treatments, response), unit_name(response)
     if len(rows) > 1:
-        no_median = dict.fromkeys(("median_a", "median_b"), math.nan)
-        whole = rows_of(result.overall, response)[0]
-        rows.insert(0, {**whole, **no_median, "treatment": _("overall")})
+        whole = {"treatment": _("overall"), "median_a": math.nan, "median_b": math.nan}
+        rows.insert(0, rows_of(result.overall, response)[0] | whole)
     return tabled(
         TREATMENTS_TABLE,
         [{**row, "told": change_text(row)} for row in rows],
@@ -257,8 +254,7 @@ def headline(result: Comparison, response: str) -> str:
     ] or [say(VERDICTS[NO_CHANGE if counts.get(NO_CHANGE) == n else UNDECIDED])]
     overall = rows_of(result.overall, response)[0]["verdict"]
     if overall in (BETTER, WORSE) and not counts.reindex([BETTER, WORSE]).any():
-        verdict = say(VERDICTS[overall])
-        words = [_("{verdict} overall, in no treatment by itself", verdict=verdict)]
+        words = [_("{verdict} overall, in no treatment by itself", verdict=say(VERDICTS[overall]))]
     return _("{response}: {words}", response=plain_name(response), words=join(words, ", "))
 
 
@@ -270,10 +266,9 @@ def _panel(ax: "Axes", result: Comparison, response: str) -> None:
     drawn = [rows[i] for i in sorted(np.argsort(-size, kind="stable")[:MOST_ROWS])]
     title = headline(result, response)
     if len(drawn) < len(rows):
-        cut = _(
+        title += "\n" + _(
             "The {shown} largest changes of {n:count} treatments", shown=len(drawn), n=len(rows)
         )
-        title = f"{title}\n{cut}"
     ax.axvspan(
         1 / (1 + result.threshold), 1 + result.threshold, color=style.MUTED, alpha=0.12,
         linewidth=0,

@@ -60,8 +60,8 @@ def resample(
     streams = ((one, one), (other, other)) if paired else ((one, other), (other, one))
 
     def medians(side: int, stream: np.random.SeedSequence) -> np.ndarray:
-        samples = [pair[side] for pair in pairs]
-        return _medians(samples, np.random.default_rng(stream), together[side] or paired)
+        rng, at_once = np.random.default_rng(stream), together[side] or paired
+        return _medians([pair[side] for pair in pairs], rng, at_once)
 
     parts = [log_ratios(medians(0, of_a), medians(1, of_b)) for of_a, of_b in streams]
     draws = np.concatenate(parts, axis=1)
@@ -100,8 +100,7 @@ def _medians(samples: Sequence[np.ndarray], rng: np.random.Generator, together: 
     the same rows."""
     if not together:
         return np.array([_resampled_medians(np.sort(sample), rng) for sample in samples])
-    sizes = {len(sample) for sample in samples}
-    rows = {n: rng.integers(0, n, (DRAWS, n)) for n in sorted(sizes)}
+    rows = {n: rng.integers(0, n, (DRAWS, n)) for n in sorted(set(map(len, samples)))}
     return np.array([np.median(sample[rows[len(sample)]], axis=1) for sample in samples])
 
 

@@ -67,13 +67,16 @@ def analysed(
     notes: list[str] = []
     trials = measured(frame.reset_index(drop=True))
     ended = well(trials)
-    facts = {"name": name, "trials": len(trials)}
     if lost := len(trials) - len(ended):
-        text = N_(
-            "{name}: trials left out that did not end well: {n:count} of {trials:count}. If the "
-            "other table has fewer such failures, that is itself a difference."
+        notes.append(
+            _(
+                "{name}: trials left out that did not end well: {n:count} of {trials:count}. If "
+                "the other table has fewer such failures, that is itself a difference.",
+                name=name,
+                n=lost,
+                trials=len(trials),
+            )
         )
-        notes.append(say(text, **facts, n=lost))
     trusted = ended[marked(ended, "trusted", missing=True)]
     if doubted := len(ended) - len(trusted):
         whole, kept = (
@@ -88,7 +91,7 @@ def analysed(
             if keep
             else N_("{name}: trials left out that are not trusted: {n:count} of {trials:count}.")
         )
-        notes.append(say(text, **facts | {"trials": len(ended)}, n=doubted))
+        notes.append(say(text, name=name, n=doubted, trials=len(ended)))
         trusted = ended if keep else trusted
     if trusted.empty:
         raise CompareError(
@@ -102,7 +105,7 @@ def values_of(frame: pd.DataFrame, response: str, name: str) -> pd.Series:
 
     Raises CompareError if the column is missing, holds no number, or a negative or infinite one.
     """
-    known = [str(column) for column in frame.columns]
+    known = [*map(str, frame)]
     listed = f"Name another with {option('response', 'COLUMN')}; its columns are"
     check_known(CompareError, f"{name} has no column {response!r}", response, known, listed)
     cells = frame[response]
@@ -148,10 +151,9 @@ def side_by_side(
     if paired:
         in_a, in_b = ({key: side[key].loc[shared[key]] for key in common} for side in (in_a, in_b))
     pairs = tuple((in_a[key].to_numpy(float), in_b[key].to_numpy(float)) for key in common)
-    blocks = ((a, in_a), (b, in_b))
     first, second = (
         _has_blocks(table) and len({tuple(side[key].index) for key in common}) == 1
-        for table, side in blocks
+        for table, side in ((a, in_a), (b, in_b))
     )
     return Samples(common, pairs, (first, second), paired)
 
@@ -182,8 +184,7 @@ def in_words(key: Key, factors: Sequence[str]) -> str:
     """A treatment in words: `2 cores, threads 4`."""
     if not factors:
         return _("all trials")
-    levels = zip(map(read_level, key), factors, strict=True)
-    return join([setting(level, factor) for level, factor in levels], ", ")
+    return join([*map(setting, map(read_level, key), factors)], ", ")
 
 
 def _values_by_block(
@@ -193,13 +194,9 @@ def _values_by_block(
     rows = frame.loc[values.index]
     are_rounds = _has_blocks(rows) and "block" not in factors  # else it is a size
     blocks = rows["block"].to_numpy() if are_rounds else np.arange(len(rows))
-    keys = _keys(rows, factors)
-    number = {key: i for i, key in enumerate(dict.fromkeys(keys))}
-    table = pd.DataFrame(
-        {"key": [number[key] for key in keys], "block": blocks, "value": values.to_numpy()}
-    )
-    medians = table.groupby(["key", "block"])["value"].median()
-    return {key: medians.loc[i] for key, i in number.items()}
+    places, keys = pd.factorize(pd.Index(_keys(rows, factors), tupleize_cols=False))
+    medians = pd.Series(values.to_numpy()).groupby([places, blocks]).median()
+    return {key: medians.loc[i] for i, key in enumerate(keys)}
 
 
 def _keys(frame: pd.DataFrame, factors: Sequence[str]) -> list[Key]:
@@ -263,12 +260,10 @@ def changed_settings(
     """
     changed = {}
     for column in _common_columns(a, b, responses):
-        if is_measured(column):
-            continue
-        first, other = (treatments_of(table, [column]) for table in (a, b))
-        is_setting = column in KNOB_UNITS or min(len(a), len(b)) > 1
-        if is_setting and len(first) == len(other) == 1 and first != other:
-            changed[column] = first[0][0], other[0][0]
+        if not is_measured(column) and (column in KNOB_UNITS or min(len(a), len(b)) > 1):
+            first, other = (treatments_of(table, [column]) for table in (a, b))
+            if len(first) == len(other) == 1 and first != other:
+                changed[column] = first[0][0], other[0][0]
     return changed
 
 
@@ -282,8 +277,7 @@ def _common_columns(a: pd.DataFrame, b: pd.DataFrame, responses: Collection[str]
 def _refuse_pooling(factor: str, other: pd.DataFrame, name: str, table: pd.DataFrame) -> None:
     """A factor that one table lacks is fine only if the other holds it constant."""
     if factor not in other:
-        known = [str(column) for column in table.columns]
-        check_known(CompareError, f"{name} has no column {factor!r}", factor, known)
+        check_known(CompareError, f"{name} has no column {factor!r}", factor, [*map(str, table)])
     if len(treatments_of(other, [factor])) > 1:
         raise CompareError(
             f"{name} has no column {factor!r}, which has several levels in the other; keep one of "
