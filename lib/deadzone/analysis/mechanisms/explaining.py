@@ -11,7 +11,7 @@ tests at once.
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -35,7 +35,7 @@ from deadzone.analysis.phases.naming import phases_shown
 from deadzone.analysis.phases.prepare import usable
 from deadzone.analysis.phases.quantities import listing
 from deadzone.analysis.phases.result import PhaseResult
-from deadzone.analysis.phases.roles import check_frame, check_roles
+from deadzone.analysis.phases.roles import check_roles
 from deadzone.analysis.trial_columns import marked, numbers
 from deadzone.errors import PhaseError, check_type
 from deadzone.language.messages import N_, Message, _, join, say
@@ -54,8 +54,6 @@ RESOLUTION = 0.005
 for no less."""
 
 INTERVAL = 0.90
-
-MORE_WORK, LESS_WORK = "more_cpu_work", "less_work"
 
 WHERE, CHANGE = ("phase", "start", "stop", "label"), ("change", "low", "high")
 TESTS = ("p_excluded", "p_confirmed")
@@ -96,7 +94,6 @@ def explain_phases(trials: pd.DataFrame, model: PhaseResult) -> PhasesExplained:
     Raises PhaseError if the table has no account of time, the response is neither a time nor a rate
     of its trials, or the knob is on an interval scale.
     """
-    check_frame(trials)
     check_type(PhaseError, model, PhaseResult, "The model of one curve")
     check_roles(trials, (model.knob,), model.response, model.goal)
     if not has_account(trials, model.response):
@@ -133,13 +130,13 @@ def explain_phases(trials: pd.DataFrame, model: PhaseResult) -> PhasesExplained:
             numbers(trials.loc[inside.index], name).sum() for name in ("nr_periods", "nr_throttled")
         )
         pays = model.knob == LIMIT and phase["label"] == "linear" and periods > 0
-        limited = throttled / periods if pays else 0.0
-        losses.append({**where, **dict(zip(CHANGE, loss, strict=True)), "limited": limited})
+        told = dict(zip(CHANGE, loss, strict=True))
+        losses.append({**where, **told, "limited": throttled / periods if pays else 0.0})
         rows += [{**where, **row} for row in _mechanisms(start, stop, loss[0])]
     table = pd.DataFrame(rows, columns=[*WHERE, "mechanism", *CHANGE, *TESTS])
     table[[*TESTS]] = judged(table[[*TESTS]].to_numpy(float))
-    verdicts = [table[name] <= 1 - CONFIDENCE for name in TESTS]
-    table["verdict"] = np.select(verdicts, [EXCLUDED, CONFIRMED], UNDECIDED)
+    sure = [table[name] <= 1 - CONFIDENCE for name in TESTS]
+    table["verdict"] = np.select(sure, [EXCLUDED, CONFIRMED], UNDECIDED)
     loss_table = pd.DataFrame(losses, columns=[*WHERE, *CHANGE, "limited"])
     return PhasesExplained(table, loss_table, bool(parts["offers"].all()), model)
 
@@ -174,23 +171,22 @@ def _parts_at(
     return parts_of(trials[kept], level.to_numpy(float), response, goal, knob), level
 
 
-def _mechanisms(start: pd.DataFrame, stop: pd.DataFrame, loss: float) -> list[dict[str, object]]:
+def _mechanisms(
+    start: pd.DataFrame, stop: pd.DataFrame, loss: float
+) -> Iterator[dict[str, object]]:
     """The parts of the change from start to stop, that of the work first, each tested in the
     direction of the whole change."""
-    scales, shown = _scales_between(start, stop), []
+    scales = _scales_between(start, stop)
     told = {str(name).partition("_")[2] for name in start}
     for reason in (reason for reason in REASONS if reason in told):
         a, b = (_part_of(end, reason, scales) for end in (start, stop))
-        name = reason if reason != WORK else (MORE_WORK if loss >= 0 else LESS_WORK)
+        name = reason if reason != WORK else "more_cpu_work" if loss >= 0 else "less_work"
         beyond = [
             part - MARGIN * end["log_loss"].to_numpy(float) for part, end in ((a, start), (b, stop))
         ]
         slower = _difference(*(beyond if loss >= 0 else reversed(beyond)))
         tests = (slower.p_below(FLOOR), slower.p_above(FLOOR)) if slower else (math.nan, math.nan)
-        shown.append(
-            dict(zip(("mechanism", *CHANGE, *TESTS), (name, *_change(a, b), *tests), strict=True))
-        )
-    return shown
+        yield dict(zip(("mechanism", *CHANGE, *TESTS), (name, *_change(a, b), *tests), strict=True))
 
 
 def _scales_between(start: pd.DataFrame, stop: pd.DataFrame) -> dict[str, float]:
@@ -281,8 +277,12 @@ def no_cause(trials: pd.DataFrame, model: PhaseResult) -> list[Message]:
     does, or there is no account."""
     if not has_account(trials, model.response) or is_of_time(trials, model.response, model.goal):
         return []
-    text = N_("{response} is neither a time nor a rate of the trial: no cause is known for it.")
-    return [say(text, response=model.response)]
+    return [
+        _(
+            "{response} is neither a time nor a rate of the trial: no cause is known for it.",
+            response=model.response,
+        )
+    ]
 
 
 def sentences(explanation: PhasesExplained | None) -> list[Message]:
@@ -307,26 +307,21 @@ def _sentence(
         )
         for row in explanation.of(phase).to_dict("records")
     ]
-    if because:
-        way, listed = "shown", [*LISTS]
-    elif abs(loss["change"]) <= FLOOR:
-        way, listed = "proportional" if explanation.is_scaling else "unchanged", []
-    else:
-        way, listed = "open", [*LISTS]
+    is_flat = not because and abs(loss["change"]) <= FLOOR
+    flat = "proportional" if explanation.is_scaling else "unchanged"
     told = say(
-        SAYS[way],
+        SAYS[flat if is_flat else "shown" if because else "open"],
         loss=_change_text(loss["change"]),
         against=_(" against proportional scaling") if explanation.is_scaling else "",
         because=join(because, "; "),
         **shown[phase],
     )
-    others = {verdict: _named(explanation, phase, verdict) for verdict in listed}
+    others = {verdict: _named(explanation, phase, verdict) for verdict in LISTS if not is_flat}
     rest = [say(LISTS[verdict], names=join(them, ", ")) for verdict, them in others.items() if them]
-    if (limited := loss["limited"]) > LIMITED:
-        rest.insert(
-            0, _("The CPU limit holds it back in {share:percent} of its periods.", share=limited)
-        )
-    return join([told, *rest])
+    limited = _(
+        "The CPU limit holds it back in {share:percent} of its periods.", share=loss["limited"]
+    )
+    return join([told, limited if loss["limited"] > LIMITED else "", *rest])
 
 
 def _named(explanation: PhasesExplained, phase: int, verdict: str) -> list[Message]:
