@@ -115,10 +115,9 @@ def gains_of(posterior: Posterior, coverage: Coverage) -> np.ndarray:
     gains = np.zeros((2, len(mean)))
     for i, (at, step, here) in enumerate(zip(coverage.x, steps, after, strict=True)):
         noise = trial_noise(posterior, int(coverage.counts[i]))
-        inner = coverage.counts[i] and step > 0 and at == known[step]
         value, weight, on = here if coverage.counts[i] else _between(posterior, at, int(step), here)
         phase, setting = information(value, weight, np.array([on, value < good]), noise)
-        if inner:
+        if coverage.counts[i] and step > 0 and at == known[step]:  # between two pieces
             before = (pieces.start < step) & (pieces.stop >= step)
             value, weight, on = _on_pieces(pieces, known, at, piece, before)
             phase = (phase + information(value, weight, on[None], noise)[0]) / 2
@@ -157,14 +156,13 @@ def _between(posterior: Posterior, at: float, step: int, straight: np.ndarray) -
     chance = min(MOST_CORNERED, float(starts[step] + starts[step + 1]))
     value, weight, on = straight
     parts = [np.array([value, weight / weight.sum() * (1 - chance), on])]
-    for ends, near, code in (
-        (pieces.stop == step, pieces.right, FROM_LEFT),
-        (pieces.start == step + 1, pieces.left, FROM_RIGHT),
+    for ends, near, corner, code in (
+        (pieces.stop == step, pieces.right, known[step], FROM_LEFT),
+        (pieces.start == step + 1, pieces.left, known[step + 1], FROM_RIGHT),
     ):
         if ends.any():
             length = known[pieces.stop[ends]] - known[pieces.start[ends]]
             slope = (pieces.right[ends] - pieces.left[ends]) / length
-            corner = known[step] if code == FROM_LEFT else known[step + 1]
             weight = chance / 2 * pieces.weight[ends] / pieces.weight[ends].sum()
             parts.append(
                 np.array([near[ends] + slope * (at - corner), weight, np.full(ends.sum(), code)])

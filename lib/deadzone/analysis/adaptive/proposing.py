@@ -95,8 +95,8 @@ def open_questions(
     questions: list[Message] = []
     if until.decide != "setting":
         questions += _open_phases(posterior, coverage, names, knob, until)
-        odd = odd_levels(posterior, coverage)
-        questions += [reason("open_odd", knob=knob, level=names[i]) for i in odd]
+        odd = [names[i] for i in odd_levels(posterior, coverage)]
+        questions += [reason("open_odd", knob=knob, level=level) for level in odd]
     if until.decide != "phases":
         chosen, loss = expected_loss(posterior)
         if loss > until.loss:
@@ -114,8 +114,7 @@ def _open_phases(
 ) -> Iterator[Message]:
     measured = coverage.measured
     probability = step_probabilities(posterior.pieces, len(measured) - 1)
-    labels = decode(probability)
-    for first, stop, label in runs(labels):
+    for first, stop, label in runs(decode(probability)):
         low, high = names[measured[first]], names[measured[stop]]
         sure = float(probability[first:stop, label].min())
         if sure < until.certainty:
@@ -155,11 +154,12 @@ def expected_loss(posterior: Posterior) -> tuple[int, float]:
     tolerance = np.log1p(PRACTICAL_TOLERANCE)
     spots = [curve_values(posterior.pieces, posterior.x, m) for m in range(len(posterior.x))]
     mean = np.array([np.average(value, weights=weight) for value, weight in spots])
-    about = [
-        np.average((value - centre) ** 2, weights=weight)
-        for (value, weight), centre in zip(spots, mean, strict=True)
-    ]
-    variance = np.array(about)
+    variance = np.array(
+        [
+            np.average((value - centre) ** 2, weights=weight)
+            for (value, weight), centre in zip(spots, mean, strict=True)
+        ]
+    )
     chosen = int(np.flatnonzero(mean <= mean.min() + tolerance)[0])
     over = mean[chosen] - mean - tolerance
     spread = np.sqrt(np.maximum(variance[chosen] + variance, 1e-18))
@@ -192,9 +192,8 @@ class Proposal:
         return not self.levels
 
     def __repr__(self) -> str:
-        levels = ", ".join(map(level_name, self.levels))
-        next_trials = [f"Measure {levels}."] if levels else []
-        return " ".join([*next_trials, self.reason, *self.open])
+        asked = [f"Measure {', '.join(map(level_name, self.levels))}."] if self.levels else []
+        return " ".join([*asked, self.reason, *self.open])
 
 
 @dataclass(frozen=True)
@@ -239,10 +238,9 @@ def propose(
     if len(frame):
         check_roles(frame, (knob,), response, goal)
         frame = with_numbers(frame, response)
-    known = frame[knob].tolist() if knob in frame else []
     try:
         problem = nothing_to_choose(knob, scale_of(levels, scale, at))
-        on_axis = scale_of([*levels, *known], scale, at)
+        on_axis = scale_of([*levels, *frame.get(knob, ())], scale, at)
     except ValueError as error:
         raise PhaseError(f"{knob!r} {error}.") from error
     if problem:
@@ -254,22 +252,21 @@ def propose(
         return Proposal(chosen, reason("opening", n=len(begin), knob=knob), (0.0,) * len(begin))
     if listed.failed.sum() == listed.tried.sum():
         return Proposal((), reason("all_failed", n=int(listed.failed.sum())))
-    sound = well(frame)
     try:
-        sample = prepare(sound, knob, response, goal, scale=listed.scale)
+        sample = prepare(well(frame), knob, response, goal, scale=listed.scale)
     except PhaseError as error:
         if edge := _at_the_edge(listed, rng):
             chosen = tuple(listed.levels[i] for i in edge)
             return Proposal(chosen, reason("edge", knob=knob), (float(np.log(2)),) * len(edge))
         return Proposal((), reason("unfitted", problem=str(error)))
     until = until or UntilSpec()
-    correction = estimate_drift(sample, CERTAINTY)[1]
-    x, value = sample.axis.forward(sample.levels), sample.value - correction
+    x = sample.axis.forward(sample.levels)
+    value = sample.value - estimate_drift(sample, CERTAINTY)[1]
     posterior = infer(x, value, sample.level, Thresholds(), sample.axis.is_interval)
     # a column with a word such as none holds its numbers as texts
-    names = {level: level_name(level) for level in (*levels_in(frame[knob]), *levels)}
     places = listed.scale.positions
-    written = {places[name]: level for level, name in names.items() if name in places}
+    known = (*levels_in(frame[knob]), *levels)
+    written = {places.get(level_name(level)): level for level in known}
     measured = [written[place] for place in sample.levels]
     between = levels_between(posterior, measured, levels, until)
     added = [level for level in (*measured, *between) if level not in levels]
@@ -289,21 +286,20 @@ def _listed(
     levels: Sequence[Level],
     scale: KnobScale,
 ) -> _Listed:
-    known = frame[knob].tolist() if knob in frame else []
     places = ((scale.positions.get(level_name(level)), level) for level in levels)
     by_place = {place: level for place, level in places if place is not None}
     positions = np.array(sorted(by_place))
-    place = np.array([scale.positions.get(level_name(level), np.nan) for level in known])
+    names = map(level_name, frame.get(knob, ()))
+    place = np.array([scale.positions.get(name, np.nan) for name in names])
+    rows = frame[np.isin(place, positions)]
     at = np.searchsorted(positions, place[np.isin(place, positions)])
-    rows = frame[np.isin(place, positions)] if len(frame) else frame
     bad = ~is_well(rows).to_numpy(bool)
     cost = numbers(rows, "wall_s" if "wall_s" in rows else response).reset_index(drop=True)
-    tried = np.bincount(at, minlength=len(positions))
     return _Listed(
         tuple(by_place[position] for position in positions),
         positions,
         scale,
-        tried,
+        np.bincount(at, minlength=len(positions)),
         np.bincount(at[bad], minlength=len(positions)),
         cost.groupby(at).mean().reindex(range(len(positions))).to_numpy(),
     )
@@ -366,9 +362,9 @@ def _informed(
     names = [level_name(level) for level in listed.levels]
     questions = open_questions(posterior, coverage, gains, names, knob, until)
     if between:
-        sentence = ", ".join(map(level_name, sorted(between)))
+        written = ", ".join(map(level_name, sorted(between)))
         questions += (
-            reason("open_between", knob=knob, levels=sentence, resolution=until.resolution),
+            reason("open_between", knob=knob, levels=written, resolution=until.resolution),
         )
     missing = FEWEST_REPEATS - int(np.maximum(counts - 1, 0).sum())
     if missing > 0:
@@ -382,9 +378,13 @@ def _informed(
     else:
         return Proposal((), reason("not_worth", least=LEAST_GAIN), open=questions)
     order = rng.permutation(chosen)
-    levels = tuple(listed.levels[i] for i in order)
-    each = tuple((gain[order] / cost[order]).tolist())
-    return Proposal(levels, why, each, questions, float(cost[order].sum()))
+    return Proposal(
+        tuple(listed.levels[i] for i in order),
+        why,
+        tuple((gain[order] / cost[order]).tolist()),
+        questions,
+        float(cost[order].sum()),
+    )
 
 
 def _batch(gain: np.ndarray, cost: np.ndarray, batch: int, once: list[int]) -> list[int]:

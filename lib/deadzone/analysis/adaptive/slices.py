@@ -62,10 +62,11 @@ def proposer_of(plan: Plan) -> Callable[[pd.DataFrame], NextTreatments]:
             return NextTreatments((), why, (), still_open)
         # An opening has no gain yet, and comes first: nothing can be said of a slice without it.
         best, proposal = min(waiting, key=lambda pair: (sum(pair[1].gain) > 0, -sum(pair[1].gain)))
-        levels = proposal.levels[: design.batch]  # an opening is longer
-        treatments = tuple(_treatment(plan, best, level) for level in levels)
-        why = _of_slice(best, proposal.reason)
-        return NextTreatments(treatments, why, proposal.gain, still_open)
+        # an opening is longer than a batch
+        treatments = tuple(_treatment(plan, best, one) for one in proposal.levels[: design.batch])
+        return NextTreatments(
+            treatments, _of_slice(best, proposal.reason), proposal.gain, still_open
+        )
 
     return choose
 
@@ -84,9 +85,10 @@ def _treatment(plan: Plan, part: _Slice, level: Level) -> Treatment:
     if level in part.treatments:
         return part.treatments[level]
     knob, like = plan.study.knob_name, next(iter(part.treatments.values()))
-    factors = plan.study.factors.items()
-    follows = [knob, *(name for name, of in factors if getattr(of, "equals", None) == knob)]
-    return Treatment({name: level if name in follows else old for name, old in like.levels.items()})
+    equals = {
+        name for name, of in plan.study.factors.items() if getattr(of, "equals", name) == knob
+    }
+    return Treatment({name: level if name in equals else old for name, old in like.levels.items()})
 
 
 def _of_slice(part: _Slice, message: Message) -> Message:
