@@ -36,10 +36,6 @@ NOTHING_TRUSTED = "nothing_trusted"
 """The finding beside which is said what the trials would show if they were trusted."""
 
 
-WITHHOLDING = ("work_size",)
-"""The findings that leave no setting to recommend, though the experiment is sound."""
-
-
 @dataclass(frozen=True)
 class Finding:
     """One test that was made of an experiment, and where it is sure that something is wrong, or may
@@ -93,7 +89,7 @@ class Finding:
     def withholds(self) -> bool:
         """Whether there is no setting to recommend, though nothing is wrong: the knob is the size
         of the work."""
-        return self.key in WITHHOLDING and self.severity == "notes" and not self.accepted
+        return self.key == "work_size" and self.severity == "notes" and not self.accepted
 
     def beside(self, said: str) -> str:
         """What to say of it beside a text: what to change where the text has what was seen, nothing
@@ -104,13 +100,13 @@ class Finding:
 
     def to_dict(self) -> dict[str, Any]:
         """The record that commands print: plain numbers, strings and lists."""
-        record = {name: getattr(self, name) for name in ("key", "severity", "confidence")}
-        record |= {
+        return {
+            **{name: getattr(self, name) for name in ("key", "severity", "confidence")},
             "levels": list(self.levels),
             "trials": list(self.trials),
             "sentence": str(self.sentence),
+            **({"accepted": self.accepted} if self.accepted else {}),
         }
-        return record | ({"accepted": self.accepted} if self.accepted else {})
 
     def __str__(self) -> str:
         sentence = join(
@@ -122,8 +118,8 @@ class Finding:
         return f"{say(SEVERITY_NAMES[self.severity])}: {sentence} [{self.key}]"
 
 
-Check = Callable[[Any], Iterator[Finding]]
-"""Of an `Experiment`, which knows the catalogue itself."""
+Check = Callable[..., Iterator[Finding]]
+"""Of an `Experiment`, which knows the catalogue itself; some have options beside it."""
 
 
 @dataclass(frozen=True)

@@ -51,18 +51,16 @@ class Page:
         most_rows: of a table; None for all of them.
         """
         width = page_width()
-        lines = [
-            "=" * width,
-            *(line.center(width).rstrip() for line in textwrap.wrap(visible(self.title), width)),
-        ]
-        lines.append("=" * width)
+        title = [line.center(width).rstrip() for line in textwrap.wrap(visible(self.title), width)]
+        lines = ["=" * width, *title, "=" * width]
         for section in self.sections:
-            lines += [*textwrap.wrap(visible(section.caption), width), "-" * width]
-            if section.paired:
-                lines += _pairs_text(section.frame, width)
-            else:
-                lines += _table_text(section.frame, width, most_rows)
-            lines.append("-" * width)
+            rows = (
+                _pairs_text(section.frame, width)
+                if section.paired
+                else _table_text(section.frame, width, most_rows)
+            )
+            caption = textwrap.wrap(visible(section.caption), width)
+            lines += [*caption, "-" * width, *rows, "-" * width]
         for heading, sentences in self.notes.items():
             if sentences:
                 lines.append(f"{heading}:")
@@ -113,20 +111,19 @@ def _table_text(table: pd.DataFrame, width: int, most_rows: int | None) -> list[
     """The rows of a table in lines of a width; columns that do not fit beside the others stand
     below them, beside the first."""
     shown = table if most_rows is None else table.iloc[:most_rows]
-    texts = {str(name): [str(value) for value in shown[name]] for name in shown.columns}
-    right = {name: all(is_number(cell) for cell in cells) for name, cells in texts.items()}
-    wide = {name: max([len(name), *map(len, cells)]) for name, cells in texts.items()}
+    texts = {str(name): [str(name), *map(str, shown[name])] for name in shown.columns}
+    right = {name: all(map(is_number, cells)) for name, (_, *cells) in texts.items()}
+    wide = {name: max(map(len, cells)) for name, cells in texts.items()}
     for name in sorted((name for name in wide if not right[name]), key=lambda name: -wide[name]):
         over = sum(wide.values()) + len(GAP) * (len(wide) - 1) - width
-        longest = max(len(word) for text in (name, *texts[name]) for word in text.split() or [""])
+        longest = max(len(word) for text in texts[name] for word in text.split() or [""])
         wide[name] = min(
             wide[name], max(wide[name] - max(over, 0), longest, min(LEAST_COLUMN, wide[name]))
         )
     lines: list[str] = []
     for block in _blocks(wide, width):
-        lines += _row({name: name for name in block}, block, right)
-        for i in range(len(shown)):
-            lines += _row({name: texts[name][i] for name in block}, block, right)
+        for cells in zip(*(texts[name] for name in block), strict=True):
+            lines += _row(dict(zip(block, cells, strict=True)), block, right)
     if len(shown) < len(table):
         lines.append(
             ngettext(

@@ -8,8 +8,10 @@ import pandas as pd
 
 def records(frame: pd.DataFrame, whole: bool = False) -> list[dict[str, Any]]:
     """The rows of a frame as dictionaries by column name, every value made `plain`."""
-    rows = frame.astype(object).to_dict(orient="records")
-    return [{str(name): plain(value, whole) for name, value in row.items()} for row in rows]
+    return [
+        {str(name): plain(value, whole) for name, value in row.items()}
+        for row in frame.astype(object).to_dict(orient="records")
+    ]
 
 
 def plain(value: Any, whole: bool = False) -> Any:

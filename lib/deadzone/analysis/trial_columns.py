@@ -13,7 +13,7 @@ import pandas as pd
 
 from deadzone.language.messages import Message, _
 from deadzone.store.table import OTHER_WORKLOAD
-from deadzone.study.response_cells import level_names
+from deadzone.study.response_cells import by_distinct, level_names
 from deadzone.study.scales import INTERVAL, KnobScale
 
 WELL = ("ok", "success", "succeeded", "passed", "completed", "done")
@@ -33,9 +33,8 @@ def marked(frame: pd.DataFrame, column: str, missing: bool) -> pd.Series:
     means."""
     if column not in frame:
         return pd.Series(missing, index=frame.index)
-    if pd.api.types.is_bool_dtype(frame[column]):
-        return frame[column].fillna(missing).astype(bool)
-    return frame[column].map(lambda mark: WORDS.get(str(mark).lower(), missing)).astype(bool)
+    marks = by_distinct(frame[column], lambda mark: WORDS.get(str(mark).lower(), missing), missing)
+    return marks.astype(bool)
 
 
 def is_other(rows: pd.DataFrame) -> pd.Series:

@@ -56,9 +56,8 @@ def draw(
             if np.isfinite(interval).all():
                 whisker = start + interval
                 ax.plot(whisker, [row, row], color=style.INK, lw=1.2, marker="|", markersize=6)
-        joints = [before, *ends]
-        tops = np.arange(len(joints)) + BAR / 2
-        ax.vlines(joints, tops, tops + 1 - BAR, color=style.MUTED, linewidth=0.8)
+        tops = np.arange(len(changes) + 1) + BAR / 2
+        ax.vlines([before, *ends], tops, tops + 1 - BAR, color=style.MUTED, linewidth=0.8)
         left, right = ax.dataLim.intervalx
         ax.set_xlim(min(left, 0.0), right * 1.03)
         ax.set_yticks(range(len(names)), names)
@@ -68,8 +67,9 @@ def draw(
         ax.tick_params(axis="y", length=0)
         ax.axvline(0, color=style.MUTED, linewidth=0.8)
         for row, text in enumerate(texts):
-            at, within = (1.01, row), ("axes fraction", "data")
-            ax.annotate(text, at, xycoords=within, va="center", color=style.INK)
+            ax.annotate(
+                text, (1.01, row), xycoords=("axes fraction", "data"), va="center", color=style.INK
+            )
         size = style.RC_PARAMS["axes.titlesize"]
         figure.suptitle(title, x=0.01, ha="left", size=size, weight="bold", wrap=True)
         ax.set_xlabel(axis)
