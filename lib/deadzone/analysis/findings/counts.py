@@ -2,7 +2,6 @@
 or as much as a set time allows."""
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -14,6 +13,7 @@ from deadzone.analysis.findings.experiment import (
     centred,
     cpu_s,
     depends,
+    logarithms,
     numbers,
     typical,
 )
@@ -102,16 +102,14 @@ blocks, or a file of its statistics); less says nothing of the work of a trial."
 def counts_of_work(seen: Experiment, rows: pd.DataFrame) -> dict[str, np.ndarray]:
     """What each trial did, by what counts it: columns, shape (n,), and what the program printed
     (`rows processed`)."""
-    named = {name: numbers(rows, name) for name in map(str, rows) if _counts_work(name, seen)}
-    for name in named:
-        if name.endswith(TRAFFIC):
-            named[name] = np.maximum(named[name], BACKGROUND_BYTES)
-    return named | printed_work(rows)
+    roles = {seen.response, seen.knob, *seen.by, *COLUMNS}
+    names = [name for name in map(str, rows) if name not in roles and _counts_work(name)]
+    least = {name: BACKGROUND_BYTES if name.endswith(TRAFFIC) else -np.inf for name in names}
+    counted = {name: np.maximum(numbers(rows, name), least[name]) for name in names}
+    return counted | printed_work(rows)
 
 
-def _counts_work(name: str, seen: Experiment) -> bool:
-    if name in (seen.response, seen.knob, *seen.by, *COLUMNS):
-        return False
+def _counts_work(name: str) -> bool:
     words = set(name.lower().split("_"))
     is_ratio = "per" in words or kind_of(name) in ("rate", "time", "per thing")
     return not is_ratio and bool(COUNTS_OF_WORK & words)
@@ -120,9 +118,7 @@ def _counts_work(name: str, seen: Experiment) -> bool:
 def printed_work(rows: pd.DataFrame) -> dict[str, np.ndarray]:
     """What the program says it did in each trial, shape (n,), by its words; nan where a trial does
     not say so."""
-    if PRINTED_WORK not in rows:
-        return {}
-    texts = rows[PRINTED_WORK].astype("string").fillna("")
+    texts = rows.get(PRINTED_WORK, pd.Series("", index=rows.index)).astype("string").fillna("")
     printed = [dict(part.partition("=")[::2] for part in text.split()) for text in texts]
     table = pd.DataFrame(printed).apply(pd.to_numeric, errors="coerce")
     return {name.replace("_", " "): table[name].to_numpy(float) for name in map(str, table)}
@@ -186,22 +182,21 @@ def _falls(
     way = _proportion(seen, medians)
     few &= way == 0 or (way < 0 and not is_whole)
     beside = way < 0 or (few.any() and _explains_little(seen, rows, medians, few))
-    yield _less(seen, rows, name, values, few, "doubts" if beside else "stops", exact)
+    yield from _less(seen, rows, name, values, few, "doubts" if beside else "stops", exact)
 
 
 def _less(
     seen: Experiment, rows: pd.DataFrame, name: str, values: np.ndarray, few: np.ndarray,
-    severity: Severity, exact: int | None = None,
-) -> Finding:  # fmt: skip
+    severity: Severity, exact: int | None = None, is_sure: bool = False,
+) -> Iterator[Finding]:  # fmt: skip
     """Of less work at some levels. few: which, shape (levels,)."""
-    if not few.any():
-        return seen.found("less_work", 1.0, weight=False)
-    medians = typical(seen, rows, values)
-    return seen.found(
-        "less_work", depends(rows["place"], values, exact), rows[few[rows["place"].to_numpy()]],
-        severity=severity, column=name, few=float(medians[few].min()),
-        most=float(np.nanmax(medians)),
-    )  # fmt: skip
+    if few.any():
+        medians = typical(seen, rows, values)
+        p = 0.0 if is_sure else depends(rows["place"], values, exact)
+        yield seen.found(
+            "less_work", p, rows[few[rows["place"].to_numpy()]], severity=severity, column=name,
+            few=float(medians[few].min()), most=float(np.nanmax(medians)),
+        )  # fmt: skip
 
 
 def _of_numbers(seen: Experiment, medians: np.ndarray) -> np.ndarray:
@@ -213,7 +208,7 @@ def _proportion(seen: Experiment, medians: np.ndarray) -> int:
     """Whether counts go with the knob in proportion (1), against it (-1), or neither (0); two
     levels tell nothing of it."""
     levels = [level if is_number(level) else np.nan for level in seen.levels]
-    level, count = _log(np.array(levels, dtype=float)), _log(medians)
+    level, count = logarithms(np.array(levels, dtype=float)), logarithms(medians)
     use = np.isfinite(level + count)
     if use.sum() < max(3, int(np.isfinite(medians).sum())):
         return 0
@@ -222,18 +217,14 @@ def _proportion(seen: Experiment, medians: np.ndarray) -> int:
     return next((way for way in (1, -1) if spread[way] <= allowed), 0)
 
 
-def _log(values: np.ndarray) -> np.ndarray:
-    """ln of values; nan where there is none."""
-    return np.log(np.where(values > 0, values, np.nan))
-
-
 def _explains_little(
     seen: Experiment, rows: pd.DataFrame, medians: np.ndarray, few: np.ndarray
 ) -> bool:
     """Whether the gain of each level with less work is another one, by far, than so much less work
     would make."""
     most, response = int(np.nanargmax(medians)), typical(seen, rows, numbers(rows, seen.response))
-    fall, gain = (_log(each[most]) - _log(each[few]) for each in (medians, response))
+    logs = logarithms(np.array([medians, response]))
+    fall, gain = logs[:, [most]] - logs[:, few]
     return seen.goal == "min" and bool((fall < np.minimum(SMALL_FALL, EXPLAINED * gain)).all())
 
 
@@ -245,14 +236,13 @@ def _less_cpu(seen: Experiment, rows: pd.DataFrame) -> Iterator[Finding]:
     before = _least_before(medians)
     idle = (medians < NOTHING * before) & (before >= 2 * START_S) & _nothing_done(seen, rows)
     if not idle.any():
-        yield _less(seen, rows, "cpu_s", values, medians < LESS_CPU * before, "notes")
+        yield from _less(seen, rows, "cpu_s", values, medians < LESS_CPU * before, "notes")
         return
     first = int(np.argmax(idle))
     idle = (medians < NOTHING * before[first]) & (np.arange(len(medians)) >= first)
     here = idle[rows["place"].to_numpy()]
     sure = here.sum() >= 2 and np.nanmax(values[here]) < LEAST_APART * np.nanmin(values[~here])
-    found = _less(seen, rows, "cpu_s", values, idle, "stops")
-    yield replace(found, p=0.0) if sure else found
+    yield from _less(seen, rows, "cpu_s", values, idle, "stops", is_sure=bool(sure))
 
 
 def _least_before(medians: np.ndarray) -> np.ndarray:
@@ -314,20 +304,19 @@ def fixed_duration(seen: Experiment) -> Iterator[Finding]:
         return
     counts = counts_of_work(seen, rows)
     counts = {name: count for name, count in counts.items() if np.isfinite(count).any()}
-    rates = {}
+    factors = {}
     for name, values in counts.items():
-        positive = values[values > 0]
-        if _works_for_a_time(seen, rows, values) and positive.max() >= SCATTERS * positive.min():
-            rates[name] = float(positive.max() / positive.min())
+        if _works_for_a_time(seen, rows, values):
+            factors[name] = float(values[values > 0].max() / values[values > 0].min())
     if not counts and _same_time(walls, SAME_TIME[1][0]) and _ends_by_a_clock(times):
-        printed = {name: numbers(rows, name) for name in ("stdout_bytes", "stdout_lines")}
-        for name, values in {"cpu_s": cpu_s(rows), **printed}.items():
-            growth = _growth_in_step(seen, typical(seen, rows, values))
-            if growth >= GROWS:
-                rates[name] = growth
-    for name, factor in [*rates.items()][:1]:
-        wall_s = float(np.nanmin(walls))
-        yield seen.found("fixed_duration", True, rows, wall_s=wall_s, column=name, times=factor)
+        traces = {name: numbers(rows, name) for name in ("stdout_bytes", "stdout_lines")}
+        for name, values in {"cpu_s": cpu_s(rows), **traces}.items():
+            factors[name] = _growth_in_step(seen, typical(seen, rows, values))
+    for name in [name for name, factor in factors.items() if factor >= SCATTERS][:1]:
+        yield seen.found(
+            "fixed_duration", True, rows, wall_s=float(np.nanmin(walls)), column=name,
+            times=factors[name],
+        )  # fmt: skip
 
 
 def _ends_by_a_clock(times: np.ndarray) -> bool:

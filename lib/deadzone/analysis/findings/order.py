@@ -8,7 +8,13 @@ import pandas as pd
 from deadzone.analysis import trial_columns
 from deadzone.analysis.finding import Finding, finding
 from deadzone.analysis.findings.columns import goes_with_the_knob
-from deadzone.analysis.findings.experiment import Experiment, centred, contrast, numbers
+from deadzone.analysis.findings.experiment import (
+    Experiment,
+    centred,
+    contrast,
+    logarithms,
+    numbers,
+)
 from deadzone.analysis.trial_columns import marked, well
 
 LEAST_CARRIED = 0.05
@@ -58,7 +64,7 @@ def carry_over(seen: Experiment) -> Iterator[Finding]:
     within levels. The one before counts by the rank of its level; warm-up trials take part.
     """
     table = seen.attempts
-    log = np.log(np.where((value := numbers(table, seen.response)) > 0, value, np.nan))
+    log = logarithms(numbers(table, seen.response))
     good = np.isfinite(log) & table.index.isin(well(table).index)
     yield from _after_another(seen, table, log, good)
     yield from _first_of_level(seen, table, log, good)
@@ -91,9 +97,8 @@ def _first_of_level(
     """All first trials of a level lie together, so that a busy hour at the beginning looks alike:
     untrusted ones are left out, and the second trials, which follow at once, must be like the later
     ones."""
-    trusted = marked(table, "trusted", missing=True).to_numpy()
-    use = good & trusted & ~table["level"].isin(table["level"].iloc[:OPENING]).to_numpy()
-    rows = table[use]
+    use = good & marked(table, "trusted", missing=True)
+    rows = table[use & ~table["level"].isin(table["level"].iloc[:OPENING])]
     rows = rows[rows.groupby("level")["level"].transform("size") > 2]  # else none is later
     own = log[rows.index]
     place = rows.groupby("level").cumcount().to_numpy()

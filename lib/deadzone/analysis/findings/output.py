@@ -15,6 +15,7 @@ from deadzone.analysis.findings.experiment import (
     centred,
     cpu_s,
     depends,
+    logarithms,
     numbers,
     p_value,
 )
@@ -60,11 +61,8 @@ def left_running(seen: Experiment) -> Iterator[Finding]:
     rows = seen.ended
     left = np.nan_to_num(numbers(rows, "left_running"))
     here = rows[left > 0]
-    weight = len(here) > MOST_LEFT * len(rows)
-    yield seen.found(
-        "left_running", len(here) > 0, here, weight=weight, all=len(rows),
-        most=int(left.max(initial=0)),
-    )  # fmt: skip
+    if len(here) > MOST_LEFT * len(rows):
+        yield seen.found("left_running", True, here, all=len(rows), most=int(left.max()))
 
 
 @finding(
@@ -77,20 +75,11 @@ def left_running(seen: Experiment) -> Iterator[Finding]:
     },
     mend="Make the program end with another code where it fails, or leave these levels out.",
 )
-def error_printed(seen: Experiment) -> Iterator[Finding]:
+def error_printed(seen: Experiment, exact: int = TWICE) -> Iterator[Finding]:
     """Trials that ended well and printed words of failure at some levels and not at others, or
     nothing where others printed something: `association` of the marks with the level. Where all
     trials of a level do and none of another, twice each or more, warm-up counted, nothing is left
     to chance."""
-    yield from _errors(seen, TWICE)
-
-
-def errors_at_an_end(seen: Experiment) -> Iterator[Finding]:
-    """The same of one trial of each level."""
-    yield from _errors(seen, 1)
-
-
-def _errors(seen: Experiment, exact: int) -> Iterator[Finding]:
     rows = well(seen.attempts)
     if not len(rows) or "error_lines" not in rows:
         return
@@ -107,12 +96,12 @@ def same_process(seen: Experiment) -> Iterator[Finding]:
     rows = well(seen.attempts)
     if PREPARED not in rows or rows["place"].nunique() < 2:
         return
-    left = rows[PREPARED].fillna("")
-    same = left.iloc[0] != "" and left.nunique() == 1
-    names = ", ".join(dict.fromkeys(part.split(" ")[0] for part in left.iloc[0].split(", ")))
-    yield seen.found(
-        "knob_not_used", same, rows, severity="stops", how="same_process", process=names
-    )
+    left = rows[PREPARED].fillna("").unique()
+    names = ", ".join(dict.fromkeys(part.split(" ")[0] for part in left[0].split(", ")))
+    if names and len(left) == 1:
+        yield seen.found(
+            "knob_not_used", True, rows, severity="stops", how="same_process", process=names
+        )
 
 
 @finding(
@@ -146,20 +135,16 @@ def knob_not_used(seen: Experiment) -> Iterator[Finding]:
     if rows["level"].nunique() < 2 or nothing_counted:
         return
     codes = pd.factorize(rows["place"])[0]
-    if np.bincount(codes).min() < LEAST_A_LEVEL or len(rows) < FEWEST_TRIALS:
+    fewest = np.bincount(codes).min()
+    if fewest < LEAST_A_LEVEL or len(rows) < FEWEST_TRIALS:
         return
-    measures = [
-        numbers(rows, seen.response),
-        cpu_s(rows),
-        *(numbers(rows, name) for name in MEASURES),
-    ]
+    measures = [cpu_s(rows), *(numbers(rows, name) for name in (seen.response, *MEASURES))]
     known = [values for values in measures if np.isfinite(values).all()]
-    log = np.log(np.where(measures[0] > 0, measures[0], np.nan))
+    log = logarithms(measures[1])
     good = np.isfinite(log)
     scatter = float(np.nanstd(centred(log, codes), ddof=len(np.unique(codes))))
-    sees = scatter * np.sqrt(2 / np.bincount(codes).min()) < SEEN / 2
     unused = (
-        sees
+        scatter * np.sqrt(2 / fewest) < SEEN / 2
         and all(association(values, codes) > NO_SIGN for values in known)
         and not _one_stands_out(log[good], pd.factorize(codes[good])[0])
         and not any(_one_lies_apart(values, codes) for values in known)
@@ -233,10 +218,8 @@ def unit_changes(seen: Experiment) -> Iterator[Finding]:
 
 def _words(rows: pd.DataFrame, response: str) -> pd.Series:
     """The unit printed behind the response in each row, without a `/s`."""
-    if PRINTED_UNITS not in rows:
-        return pd.Series("", index=rows.index)
-    pattern = rf"(?:^| ){re.escape(response)}=(\S*)"
-    found = rows[PRINTED_UNITS].astype("string").str.extract(pattern)[0].fillna("")
+    printed = rows.get(PRINTED_UNITS, pd.Series("", index=rows.index)).astype("string")
+    found = printed.str.extract(rf"(?:^| ){re.escape(response)}=(\S*)")[0].fillna("")
     return found.str.replace(r"(?i:/s|/sec|(?<=b)ps)$", "", regex=True)
 
 

@@ -5,6 +5,7 @@ replicates is not asked.
 """
 
 from collections.abc import Callable, Iterator
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -57,9 +58,9 @@ def alike_at_both_ends(seen: Experiment) -> Iterator[Finding]:
 
 
 CHECKS: tuple[Check, ...] = (
-    failed_at_an_end, output.errors_at_an_end, alike_at_both_ends, output.unit_changes,
-    printed_less, output.left_running, output.same_process, process.too_short,
-    process.limit_not_felt, process.not_the_program,
+    failed_at_an_end, partial(output.error_printed, exact=1), alike_at_both_ends,
+    output.unit_changes, printed_less, output.left_running, output.same_process,
+    process.too_short, process.limit_not_felt, process.not_the_program,
 )  # fmt: skip
 
 
