@@ -122,7 +122,7 @@ def splitting(seen: Experiment) -> dict[str, tuple[pd.DataFrame, float, float]]:
         rows = seen.sound[known]
         rows = rows[rows.groupby("level")[name].transform("nunique").to_numpy() > 1]
         groups = pd.factorize(rows[name])[0]
-        if len(rows) < 6 or len(np.unique(groups)) < 2:
+        if len(rows) < 6:
             continue
         log = centred(np.log(numbers(rows, seen.response)), pd.factorize(rows["level"])[0])
         explained = 1 - float((centred(log, groups) ** 2).sum()) / max(float((log**2).sum()), 1e-12)
@@ -141,10 +141,9 @@ def without_split(seen: Experiment) -> Experiment:
 
 def settings(seen: Experiment) -> list[str]:
     """The columns that are settings beside the knob and the factors."""
-    levels = len(seen.levels)
     return [
         name for name in map(str, seen.table)
-        if _may_be_set(seen, name) and _has_few_values(seen.table[name], levels)
+        if _may_be_set(seen, name) and _has_few_values(seen.table[name], len(seen.levels))
     ]  # fmt: skip
 
 
@@ -160,10 +159,8 @@ def _is_option(seen: Experiment, name: str) -> bool:
 
 
 def _has_few_values(column: pd.Series, levels: int) -> bool:
-    count = column.nunique()
-    if pd.api.types.is_bool_dtype(column) or pd.api.types.is_numeric_dtype(column):
-        return 2 <= count <= levels / 2
-    return 2 <= count < levels
+    most = levels / 2 if pd.api.types.is_numeric_dtype(column) else levels - 1
+    return 2 <= column.nunique() <= most
 
 
 def goes_with_the_knob(seen: Experiment) -> Iterator[Finding]:
@@ -234,13 +231,12 @@ def other_work(seen: Experiment) -> Iterator[Finding]:
         if not is_other or not named & WORK or named & {"s", "per", "rate"}:
             continue
         value = numbers(rows, name)
-        at = pd.Series(value).groupby(rows["place"].to_numpy())
-        set_values = at.first()
-        is_set = np.isfinite(value).all() and (at.nunique() == 1).all()
-        if is_set and 2 <= set_values.nunique() < len(set_values) == len(seen.levels):
+        at = typical(seen, rows, value)
+        is_set = np.isfinite(at).all() and (value == at[rows["place"]]).all()
+        if is_set and 2 <= len(set(at)) < len(at):
             yield seen.found(
                 "work_differs", True, rows[value != np.median(value)], how="column", column=name,
-                least=float(set_values.min()), most=float(set_values.max()),
+                least=float(at.min()), most=float(at.max()),
             )  # fmt: skip
 
 
@@ -252,8 +248,6 @@ UNITS_OF_NAMES = ("s", "sec", "seconds", "ms", "us", "ns")
 """In the name of a column `min` is the shortest."""
 
 IN_FLIGHT = {"connections", "clients", "users", "vus", "concurrency", "conns"}
-
-OF_CALLS = LOADS | {"rate"}
 
 TOO_MANY = 1.5
 """So many times more in flight than connections is no rounding."""
@@ -306,7 +300,7 @@ def _in_flight(seen: Experiment) -> Iterator[Finding]:
     words = {column: words_of(column) for column in map(str, rows)}
     rates = [
         c for c, named in words.items()
-        if OF_CALLS & set(named) and kind_of(c) == "rate" and "offered" not in c
+        if {*LOADS, "rate"} & set(named) and kind_of(c) == "rate" and "offered" not in c
     ]  # fmt: skip
     times = [
         c for c, named in words.items()
@@ -316,13 +310,13 @@ def _in_flight(seen: Experiment) -> Iterator[Finding]:
         return
     held = numbers(rows, rates[0]) * numbers(rows, times[0]) * SECONDS[words[times[0]][-1]]
     over = held / np.array(seen.levels, dtype=float)[rows["place"].to_numpy()]
-    if not np.isfinite(over).any() or np.nanmax(over) <= TOO_MANY:
-        return
-    worst = int(np.nanargmax(over))
-    yield seen.found(
-        "contradicting_numbers", True, rows[over > TOO_MANY], how="in_flight", rate=rates[0],
-        latency=times[0], held=float(held[worst]), level=seen.named(seen.at(rows.iloc[[worst]])),
-    )  # fmt: skip
+    if (over > TOO_MANY).any():
+        worst = int(np.nanargmax(over))
+        yield seen.found(
+            "contradicting_numbers", True, rows[over > TOO_MANY], how="in_flight", rate=rates[0],
+            latency=times[0], held=float(held[worst]),
+            level=seen.named(seen.at(rows.iloc[[worst]])),
+        )  # fmt: skip
 
 
 def _faster_than_the_knob(seen: Experiment) -> Iterator[Finding]:

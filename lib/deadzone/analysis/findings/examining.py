@@ -58,8 +58,6 @@ COUNTED = (0.0, 1.0)
 """What was counted and leaves nothing to chance, and what could not be tested, are no tests to
 correct for."""
 
-APART = (*BARRING, *EACH_LEVEL)
-
 BESIDE = ("edge_of_range", "range_too_coarse")
 """Findings that advise levels beside the one they name, which is in vain where that one is
 barred."""
@@ -74,18 +72,17 @@ def examine(
     accept: reasons that the study gives for findings that are meant, by key; these become notes.
     """
     made = [one for check in checks for one in check(seen)]
+    is_test = [one.key not in (*BARRING, *EACH_LEVEL) and one.p not in COUNTED for one in made]
     chance = np.array([one.p for one in made])
-    tested = np.where([one.key in APART or one.p in COUNTED for one in made], np.nan, chance)
-    adjusted = np.where(np.isnan(tested), chance, holm(tested))
+    adjusted = np.where(is_test, holm(np.where(is_test, chance, np.nan)), chance)
     findings: dict[tuple[Any, ...], Finding] = {}
     # of two that are as sure, the graver one
     sure = [replace(one, p=p) for one, p in zip(made, adjusted.tolist(), strict=True)]
     for one in sorted(sure, key=lambda one: (one.p, SEVERITIES.index(one.severity))):
         about = (one.key, *(one.levels if one.key in EACH_LEVEL else ()))
         if one.weight and one.p <= FALSE_ALARMS and about not in findings:
-            accepted = (accept or {}).get(one.key, "")
-            severity = "notes" if accepted else one.severity
-            findings[about] = replace(one, severity=severity, accepted=accepted)
+            why = (accept or {}).get(one.key, "")
+            findings[about] = replace(one, severity="notes", accepted=why) if why else one
     barred = {level for finding in findings.values() if finding.bars for level in finding.levels}
     kept = [
         finding

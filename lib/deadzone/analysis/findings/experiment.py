@@ -12,7 +12,7 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -20,6 +20,7 @@ import pandas as pd
 from deadzone.analysis import trial_columns
 from deadzone.analysis.finding import KINDS, Finding, Severity
 from deadzone.analysis.phases.censored import is_bound
+from deadzone.analysis.phases.model import PhaseModel
 from deadzone.analysis.phases.roles import check_column
 from deadzone.analysis.trial_columns import answering, below_zero, measured, thinned, well
 from deadzone.errors import PhaseError, check_known
@@ -28,10 +29,6 @@ from deadzone.study.levels import format_level, is_number, read_level
 from deadzone.study.response_cells import by_distinct, level_names
 from deadzone.study.scales import MISSING, level_name, scale_of
 from deadzone.study.scales import levels_in as known_levels
-
-if TYPE_CHECKING:
-    from deadzone.analysis.phases.model import PhaseModel
-
 
 ROLES = ("setting", "work_size")
 """What a knob can be said to be."""
@@ -63,7 +60,7 @@ class Experiment:
     goal: str = "min"
     by: tuple[str, ...] = ()
     cores: float | None = None
-    model: "PhaseModel | None" = None
+    model: PhaseModel | None = None
     serves: bool = False
     failures: tuple[str, ...] = ()
     role: str = ""
@@ -96,15 +93,14 @@ class Experiment:
         if "started_at" in table and table["started_at"].notna().all():
             table = table.sort_values("started_at", kind="stable", ignore_index=True)
         factors = [*dict.fromkeys((self.knob, *self.by))]
-        trial = table["trial"] if "trial" in table else pd.Series(np.arange(1, len(table) + 1))
-        number = pd.to_numeric(trial, errors="coerce").fillna(0).astype(int)
+        trial = table.get("trial", table.index.to_series() + 1)
         places = {level: place for place, level in enumerate(self.levels)}
         names = level_names(table[self.knob])
         settings = table[factors].apply(lambda column: by_distinct(column, str, ""))
         table = table.assign(
             level=settings.groupby(factors, sort=False).ngroup().to_numpy(),
             place=by_distinct(names, lambda name: places[read_level(name)], -1),
-            number=number,
+            number=pd.to_numeric(trial, errors="coerce").fillna(0).astype(int),
             order=np.arange(len(table)),
         )
         return thinned(table, ["level"]).reset_index(drop=True)
@@ -159,10 +155,15 @@ class Experiment:
         p = float(not p if isinstance(p, bool | np.bool) else p)
         numbers = [] if rows is None else rows["number"].tolist()
         known = {"knob": self.knob, "response": self.response, "trials": len(numbers)}
-        said = {**known, "levels": self.named(levels), **figures}
-        severity = severity or KINDS[key].severity
-        trials = tuple(dict.fromkeys(numbers))
-        return Finding(key, p, bool(weight), tuple(levels), trials, severity, said)
+        return Finding(
+            key,
+            p,
+            bool(weight),
+            tuple(levels),
+            tuple(dict.fromkeys(numbers)),
+            severity or KINDS[key].severity,
+            {**known, "levels": self.named(levels), **figures},
+        )
 
     def named(self, levels: Iterable[Any]) -> str:
         """Levels in a sentence: `n 4, 6, 8`."""
@@ -180,15 +181,22 @@ def levels_in(column: pd.Series) -> list[Any]:
     )
 
 
-def typical(seen: Experiment, rows: pd.DataFrame, values: np.ndarray) -> np.ndarray:
-    """Median at each level of the knob, shape (levels,); nan where there is none."""
-    medians = pd.Series(values).groupby(rows["place"].to_numpy()).median()
-    return medians.reindex(range(len(seen.levels))).to_numpy(float)
+def typical(
+    seen: Experiment, rows: pd.DataFrame, values: np.ndarray, middle: str = "median"
+) -> np.ndarray:
+    """Median or mean at each level of the knob, shape (levels,); nan where there is none."""
+    of_each = pd.Series(values).groupby(rows["place"].to_numpy()).agg(middle)
+    return of_each.reindex(range(len(seen.levels))).to_numpy(float)
 
 
 def numbers(rows: pd.DataFrame, column: str) -> np.ndarray:
     """A column as floats, nan where it is missing; all nan without the column."""
     return trial_columns.numbers(rows, column).to_numpy()
+
+
+def logarithms(values: np.ndarray) -> np.ndarray:
+    """ln of values; nan where there is none."""
+    return np.log(np.where(values > 0, values, np.nan))
 
 
 def cpu_s(rows: pd.DataFrame) -> np.ndarray:

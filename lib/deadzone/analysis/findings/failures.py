@@ -24,6 +24,7 @@ from deadzone.analysis.findings.experiment import (
     contrast,
     levels_in,
     numbers,
+    typical,
 )
 from deadzone.analysis.phases.best_set import replicates_to_tell
 from deadzone.analysis.trial_columns import (
@@ -191,10 +192,10 @@ def other_workload(seen: Experiment) -> Iterator[Finding]:
     if seen.others is None or seen.others.empty:
         return
     rows = seen.others.assign(number=seen.others["trial"])
-    changes = "; ".join(rows[OTHER_WORKLOAD].unique())
     yield seen.found(
-        "other_workload", True, rows, levels=levels_in(rows[seen.knob]), changes=changes
-    )
+        "other_workload", True, rows, levels=levels_in(rows[seen.knob]),
+        changes="; ".join(rows[OTHER_WORKLOAD].unique()),
+    )  # fmt: skip
 
 
 @finding(
@@ -241,15 +242,13 @@ def noise_too_large(seen: Experiment) -> Iterator[Finding]:
     the estimate of the fit. If levels differ by no more than chance (`association`), the fit
     bends to the noise, so a difference of 20 % between them is assumed. Where distant levels
     differ by more, the verdict counts the noise itself."""
-    if seen.model is None or not seen.model.noise.estimable:
+    model = seen.model
+    if model is None or not model.noise.estimable or model.noise.replicate <= LARGE_NOISE:
         return
-    noise, fitted = seen.model.noise.replicate, np.log(seen.model.levels["fitted"].to_numpy(float))
-    least = max(float(np.ptp(fitted)), 1e-3)
-    needed: int | None = 0
-    if noise > LARGE_NOISE:
-        values, levels = numbers(seen.sound, seen.response), pd.factorize(seen.sound["level"])[0]
-        least = min(least, RELEVANT) if association(values, levels) > ALIKE else least
-        needed = replicates_to_tell(least, noise, len(fitted))
+    noise, fitted = model.noise.replicate, np.log(model.levels["fitted"].to_numpy(float))
+    values, levels = numbers(seen.sound, seen.response), pd.factorize(seen.sound["level"])[0]
+    most = RELEVANT if association(values, levels) > ALIKE else np.inf
+    needed = replicates_to_tell(min(max(np.ptp(fitted), 1e-3), most), noise, len(fitted))
     noisy = needed is None or needed > AFFORDABLE
     yield seen.found("noise_too_large", noisy, noise=float(np.expm1(noise)), most=AFFORDABLE)
 
@@ -308,11 +307,11 @@ def errors_by_level(seen: Experiment) -> Iterator[Finding]:
     """
     rows = seen.ended
     for name in map(str, rows.columns):
-        words = words_of(name)
-        whole = max((SHARES[word] for word in words if word in SHARES), default=None)
-        named = set(FAILED) & set(words) or ("timeout" in words and whole)
-        counts = named and not set(NOT_FAILURES) & set(words)
-        if name in (seen.knob, seen.response, *seen.by) or not (name in seen.failures or counts):
+        words = {*words_of(name)}
+        whole = max((SHARES[word] for word in words & SHARES.keys()), default=None)
+        is_named = words & {*FAILED} or ("timeout" in words and whole)
+        counts = name in seen.failures or (is_named and not words & {*NOT_FAILURES})
+        if name in (seen.knob, seen.response, *seen.by) or not counts:
             continue
         if not pd.api.types.is_numeric_dtype(rows[name]):
             said = rows[name].map(lambda cell: WORDS.get(str(cell).lower()))
@@ -321,13 +320,13 @@ def errors_by_level(seen: Experiment) -> Iterator[Finding]:
         failed = numbers(read, name)
         if not np.nansum(failed):
             continue
+        most = np.nanmax(failed)
         whole = 100.0 if unit_in(read, name) == "%" else whole
-        whole = 1.0 if pd.api.types.is_bool_dtype(rows[name]) else whole  # a share of the trials
-        if whole is None and np.nanmax(failed) <= 1 and np.any(failed % 1 > 0):
-            whole = 1.0
+        is_fraction = most <= 1 and np.any(failed % 1 > 0)
+        if pd.api.types.is_bool_dtype(rows[name]) or (whole is None and is_fraction):
+            whole = 1.0  # marks are a share of the trials
         if whole is not None:
-            whole = 100.0 if np.nanmax(failed) > 1 else whole
-            yield from _of_share(seen, rows, name, failed / whole)
+            yield from _of_share(seen, rows, name, failed / (100.0 if most > 1 else whole))
         elif other := _attempted(seen, rows, failed, name):
             yield from _of_count(seen, rows, name, failed, other)
 
@@ -345,11 +344,13 @@ def _attempted(seen: Experiment, rows: pd.DataFrame, failed: np.ndarray, name: s
         column: words for column in others
         if not {*SHARES, *FAILED, "s", "ms", "per", "sec"} & set(words := words_of(column))
     }  # fmt: skip
-    for word in (*ATTEMPTED, *SUCCEEDED):
-        for column, words in counts.items():
-            if word in words and np.nansum(numbers(rows, column)) > 0:
-                return column
-    return ""
+    named = (
+        column
+        for word in (*ATTEMPTED, *SUCCEEDED)
+        for column, words in counts.items()
+        if word in words and np.nansum(numbers(rows, column)) > 0
+    )
+    return next(named, "")
 
 
 def _of_count(
@@ -364,18 +365,17 @@ def _of_count(
     is_part = bool(set(SUCCEEDED) & set(words_of(other))) or (counted < bad)
     sizes = np.where(is_part, counted + bad, counted)
     worst = bad > ALLOWED * sizes
-    p = scan(bad, sizes) if worst.any() else 1.0
-    yield from _at(
-        seen, rows, p, worst, sizes > 0, how="count", column=name, other=other,
-        failed=int(bad[worst].sum()), counted=int(counted[worst].sum()),
-    )  # fmt: skip
+    if worst.any():
+        yield from _at(
+            seen, rows, scan(bad, sizes), worst, sizes > 0, how="count", column=name, other=other,
+            failed=int(bad[worst].sum()), counted=int(counted[worst].sum()),
+        )  # fmt: skip
 
 
 def _of_share(
     seen: Experiment, rows: pd.DataFrame, name: str, share: np.ndarray
 ) -> Iterator[Finding]:
-    at = pd.Series(share).groupby(rows["place"].to_numpy())
-    means = at.mean().reindex(range(len(seen.levels))).to_numpy(float)
+    means = typical(seen, rows, share, "mean")
     most = float(np.nanmax(means))
     if most <= 1 and np.nanmin(means) >= 0:
         yield from _at(

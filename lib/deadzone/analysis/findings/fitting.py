@@ -55,8 +55,7 @@ def experiment_in(
     response as numbers. known: see `Experiment`. Raises PhaseError for a column that is not
     there."""
     check_roles(frame, (knob, *by), response, goal or "min")
-    further = [name for name in frame if name not in (knob, response, *by)]
-    frame = frame.rename(columns={name: str(name) for name in further})
+    frame = frame.rename(columns=str)
     table = with_status(frame.loc[:, ~frame.columns.duplicated()], (knob, response, *by))
     table = with_numbers(table, response)
     unit = unit_in(table, response)
@@ -161,15 +160,14 @@ def slices_of(result: Answer, frame: pd.DataFrame) -> PhaseModels:
         tuple(of[level_name(level)] for of, level in zip(values, levels, strict=True)): model
         for levels, model in result.models.items()
     }
+    if not models:
+        wanted = " and ".join(map(repr, by))
+        raise PhaseError(f"No curve of a value of {wanted} can be fitted. {' '.join(result.notes)}")
     own = [
         _("{slice}: {warning}", slice=of_levels(by, levels), warning=warning)
         for levels, model in models.items()
         for warning in model.warnings
     ]
-    warnings = (*result.notes, *own)
-    if not models:
-        wanted = " and ".join(map(repr, by))
-        raise PhaseError(f"No curve of a value of {wanted} can be fitted. {' '.join(warnings)}")
     if len(by) == 1:
         models = {value: model for (value,), model in models.items()}
-    return PhaseModels(by, models, warnings, result.findings, result.candidates)
+    return PhaseModels(by, models, (*result.notes, *own), result.findings, result.candidates)

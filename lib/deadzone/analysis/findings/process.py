@@ -146,13 +146,10 @@ def _plateau(seen: Experiment, rows: pd.DataFrame) -> int:
 )
 def too_short(seen: Experiment) -> Iterator[Finding]:
     """Trials about as long as it takes to start a program; a figure, no chance involved."""
-    rows = seen.sound
-    wall = numbers(rows, "wall_s")
-    if not len(rows) or not np.isfinite(wall).any():
-        return
-    medians = typical(seen, rows, wall)
+    medians = typical(seen, seen.sound, numbers(seen.sound, "wall_s"))
     short = [level for level, median in zip(seen.levels, medians, strict=True) if median < START_S]
-    yield seen.found("too_short", bool(short), levels=short, wall_ms=1000 * np.nanmin(medians))
+    if short:
+        yield seen.found("too_short", True, levels=short, wall_ms=1000 * np.nanmin(medians))
 
 
 @finding(
@@ -254,10 +251,9 @@ def few_periods(seen: Experiment) -> Iterator[Finding]:
 )
 def limit_not_felt(seen: Experiment) -> Iterator[Finding]:
     """CPU limits were the knob and none ever throttled the program; counted by the kernel."""
-    rows = seen.sound
     if seen.knob != "cpu_limit":
         return
-    limited = rows[np.isfinite(numbers(rows, "cpu_limit"))]
+    limited = seen.sound[np.isfinite(numbers(seen.sound, "cpu_limit"))]
     throttled = numbers(limited, "nr_throttled")
     cores = pd.Series(numbers(limited, "cpu_efficiency")).max()
     never = bool(np.isfinite([*throttled, cores]).all()) and not throttled.any()

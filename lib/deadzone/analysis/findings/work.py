@@ -85,9 +85,8 @@ def work_differs(seen: Experiment) -> Iterator[Finding]:
     traces = {name: numbers(table, name) for name in TRACES if name in table}
     counts = traces | counts_of_work(seen, table)
     done = {seen.response: numbers(table, seen.response), **counts}
-    walls_s = numbers(table, "wall_s")
-    wall_s = float(np.nanmedian(walls_s)) if np.isfinite(walls_s).any() else 0.0
-    least_s = max(LEAST_SHARE * wall_s, START_S)
+    wall_s = pd.Series(numbers(table, "wall_s")).median()
+    least_s = np.fmax(START_S, LEAST_SHARE * wall_s)
     for name, values in {"cpu_s": cpu_s(table), **done}.items():
         values = values + 1 if name in counts else values  # nothing done is a count too
         known = np.isfinite(values) & (values > 0)
@@ -139,8 +138,8 @@ def _split(
         if split:
             lows.append(order[: cut + 1])
             highs.append(order[cut + 1 :])
-    n_groups = len(tables) + len(lows) - 1
-    spread = float(np.hypot(np.sqrt(squares / max(len(log) - n_groups, 1)), LEAST_SPREAD))
+    df = max(len(log) - (len(tables) + len(lows) - 1), 1)  # a mean for each group
+    spread = float(np.hypot(np.sqrt(squares / df), LEAST_SPREAD))
     low, high = np.concatenate(lows), np.concatenate(highs)
     return statistic, distance if len(low) else 0.0, spread, low, high
 

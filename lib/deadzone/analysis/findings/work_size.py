@@ -37,7 +37,7 @@ EITHER = AMOUNTS | {"elements", "nr", "total"}
 """Names that are taken for work where the response agrees; with a noun that is not known that is
 asked, for it may be a buffer."""
 
-ARITHMETIC = {"flops", "gflops", "mflops", "tflops", "kflops", "pflops"}
+ARITHMETIC = {"flops", "gflops", "mflops", "tflops", "kflops", "pflops", "cycles"}
 
 LATENCIES = {"latency", "lat", "ttft", "tpot", "itl", "rtt", "latenz", "지연", "지연시간"}
 OF_REQUESTS = {"mean", "avg", "average", "median"}
@@ -109,9 +109,6 @@ GIVEN = {
 GIVEN_BY = {"named", "grows", "load", "repeated"}
 """What a knob would be told by, that says of a further factor that it is given."""
 
-WORK_ROLE = "work_size"
-"""The role of a knob that is the size of the work; the other one is a setting."""
-
 
 @finding(
     "notes",
@@ -165,7 +162,7 @@ def _is_given(seen: Experiment, name: str) -> bool:
 def _how(seen: Experiment) -> str:
     """How it is known that the knob is the size of the work; empty where it is not."""
     if seen.role:
-        return "said" if seen.role == WORK_ROLE else ""
+        return "said" if seen.role == "work_size" else ""
     if np.isnan(_amounts(seen)).any() or len(seen.levels) < 2:
         return ""
     words = [word for word in words_of(seen.knob) if not word.isdigit()]
@@ -186,11 +183,10 @@ def _how(seen: Experiment) -> str:
         return "named"
     if _capacity(seen):
         return "repeated"
-    grows, arithmetic = _in_proportion(seen), bool(ARITHMETIC & set(words_of(seen.response)))
-    if named & EITHER and (arithmetic or "cycles" in words_of(seen.response)) and not grows:
-        return "named"
-    if grows:  # of a name that is not known a count is one of what is worked on
+    if _in_proportion(seen):  # of a name that is not known a count is one of what is worked on
         return "grows" if "count" in named or named <= EITHER | DATA else "asked_grows"
+    if named & EITHER and ARITHMETIC & set(words_of(seen.response)):
+        return "named"
     is_setting = bool(SETTING & set(words_of(seen.option)))
     return "asked_name" if named <= EITHER and seen.kind == "rate" and not is_setting else ""
 
