@@ -10,7 +10,6 @@ import pandas as pd
 from deadzone.analysis.findings.examining import barred_levels, examine
 from deadzone.analysis.findings.experiment import Experiment, without_barred
 from deadzone.analysis.phases import fit
-from deadzone.analysis.phases.fit import CurveSettings
 from deadzone.analysis.phases.model import PhaseModel, PhaseModels
 from deadzone.analysis.phases.prepare import places_of
 from deadzone.analysis.phases.roles import check_roles, listed, of_levels, with_index
@@ -66,7 +65,7 @@ def experiment_in(
     )  # fmt: skip
 
 
-class TableSettings(CurveSettings, total=False):
+class TableSettings(fit.CurveSettings, total=False):
     """What is said of a table, and how it is fitted; see `fit_phases`."""
 
     keep_untrusted: bool

@@ -5,7 +5,6 @@ from collections.abc import Iterator
 import numpy as np
 import pandas as pd
 
-from deadzone.analysis import trial_columns
 from deadzone.analysis.finding import Finding, finding
 from deadzone.analysis.findings.columns import goes_with_the_knob
 from deadzone.analysis.findings.experiment import (
@@ -178,7 +177,7 @@ def state_builds_up(seen: Experiment) -> Iterator[Finding]:
 def _since_warmup(seen: Experiment) -> Iterator[Finding]:
     """Of single trials; an hour that gets busier looks alike, and is as good a reason to doubt."""
     rows = well(seen.attempts)
-    values = trial_columns.numbers(rows, seen.response)
+    values = pd.Series(numbers(rows, seen.response), rows.index)
     is_warmup = marked(rows, "warmup", False)
     first, later = (
         values[of & (values > 0)].groupby(rows["level"]).median() for of in (is_warmup, ~is_warmup)

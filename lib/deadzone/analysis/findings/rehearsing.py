@@ -11,8 +11,7 @@ import numpy as np
 import pandas as pd
 
 from deadzone.analysis.finding import Check, Finding
-from deadzone.analysis.findings import output, process
-from deadzone.analysis.findings.counts import printed_less
+from deadzone.analysis.findings import counts, output, process
 from deadzone.analysis.findings.examining import examine
 from deadzone.analysis.findings.experiment import Experiment, cpu_s, numbers
 from deadzone.study.plan import Plan
@@ -46,8 +45,8 @@ def alike_at_both_ends(seen: Experiment) -> Iterator[Finding]:
     if len(rows) < 2:
         return
     times = [(numbers(rows, seen.response), ALIKE_TIMES, 0), (cpu_s(rows), ALIKE_TIMES, 0)]
-    counts = [(numbers(rows, name), ALIKE_COUNTS, FEW_MORE) for name in output.MEASURES]
-    known = [measure for measure in (*times, *counts) if np.isfinite(measure[0]).all()]
+    others = [(numbers(rows, name), ALIKE_COUNTS, FEW_MORE) for name in output.MEASURES]
+    known = [measure for measure in (*times, *others) if np.isfinite(measure[0]).all()]
     alike = all(
         np.ptp(measure) <= max(share * np.abs(measure).max(), few) for measure, share, few in known
     )
@@ -59,7 +58,7 @@ def alike_at_both_ends(seen: Experiment) -> Iterator[Finding]:
 
 CHECKS: tuple[Check, ...] = (
     failed_at_an_end, partial(output.error_printed, exact=1), alike_at_both_ends,
-    output.unit_changes, printed_less, output.left_running, output.same_process,
+    output.unit_changes, counts.printed_less, output.left_running, output.same_process,
     process.too_short, process.limit_not_felt, process.not_the_program,
 )  # fmt: skip
 
