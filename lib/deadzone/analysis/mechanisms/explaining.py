@@ -181,11 +181,12 @@ def _mechanisms(
     for reason in (reason for reason in REASONS if reason in told):
         a, b = (_part_of(end, reason, scales) for end in (start, stop))
         name = reason if reason != WORK else "more_cpu_work" if loss >= 0 else "less_work"
-        beyond = [
-            part - MARGIN * end["log_loss"].to_numpy(float) for part, end in ((a, start), (b, stop))
-        ]
-        slower = _difference(*(beyond if loss >= 0 else reversed(beyond)))
-        tests = (slower.p_below(FLOOR), slower.p_above(FLOOR)) if slower else (math.nan, math.nan)
+        before, after = (
+            _mean_of(part - MARGIN * end["log_loss"].to_numpy(float))
+            for part, end in ((a, start), (b, stop))
+        )
+        slower = (after - before) * (1 if loss >= 0 else -1)
+        tests = slower.p_below(FLOOR), slower.p_above(FLOOR)
         yield dict(zip(("mechanism", *CHANGE, *TESTS), (name, *_change(a, b), *tests), strict=True))
 
 
@@ -211,21 +212,16 @@ def _logarithmic_mean(a: float, b: float) -> float:
     return a if a == b or min(a, b) <= 0 else (b - a) / math.log(b / a)
 
 
-def _difference(a: np.ndarray, b: np.ndarray) -> Estimate | None:
-    """From the mean of a to that of b; None with a single trial."""
-    return _mean_of(b) - _mean_of(a) if min(len(a), len(b)) > 1 else None
-
-
 def _mean_of(side: np.ndarray) -> Estimate:
-    error = max(float(side.std(ddof=1)), RESOLUTION) / len(side) ** 0.5
-    return Estimate(float(side.mean()), error, len(side) - 1, len(side))
+    """How exact it is, is not known of a single trial."""
+    spread = max(float(side.std(ddof=1)), RESOLUTION) if len(side) > 1 else math.nan
+    return Estimate(float(side.mean()), spread / len(side) ** 0.5, len(side) - 1, len(side))
 
 
 def _change(a: np.ndarray, b: np.ndarray) -> tuple[float, float, float]:
     """From a to b, with its interval."""
-    difference = _difference(a, b)
-    low, high = difference.interval(INTERVAL) if difference else (math.nan, math.nan)
-    return float(b.mean() - a.mean()), low, high
+    difference = _mean_of(b) - _mean_of(a)
+    return difference.value, *difference.interval(INTERVAL)
 
 
 NOTHING = {True: N_("nothing: in proportion"), False: N_("nothing: unchanged")}
