@@ -118,7 +118,9 @@ def _counts_work(name: str) -> bool:
 def printed_work(rows: pd.DataFrame) -> dict[str, np.ndarray]:
     """What the program says it did in each trial, shape (n,), by its words; nan where a trial does
     not say so."""
-    texts = rows.get(PRINTED_WORK, pd.Series("", index=rows.index)).astype("string").fillna("")
+    if PRINTED_WORK not in rows:
+        return {}
+    texts = rows[PRINTED_WORK].astype("string").fillna("")
     printed = [dict(part.partition("=")[::2] for part in text.split()) for text in texts]
     table = pd.DataFrame(printed).apply(pd.to_numeric, errors="coerce")
     return {name.replace("_", " "): table[name].to_numpy(float) for name in map(str, table)}
