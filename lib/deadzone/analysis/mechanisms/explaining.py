@@ -35,7 +35,7 @@ from deadzone.analysis.phases.naming import phases_shown
 from deadzone.analysis.phases.prepare import usable
 from deadzone.analysis.phases.quantities import listing
 from deadzone.analysis.phases.result import PhaseResult
-from deadzone.analysis.phases.roles import check_roles
+from deadzone.analysis.phases.roles import check_frame, check_roles
 from deadzone.analysis.trial_columns import marked, numbers
 from deadzone.errors import PhaseError, check_type
 from deadzone.language.messages import N_, Message, _, join, say
@@ -94,6 +94,7 @@ def explain_phases(trials: pd.DataFrame, model: PhaseResult) -> PhasesExplained:
     Raises PhaseError if the table has no account of time, the response is neither a time nor a rate
     of its trials, or the knob is on an interval scale.
     """
+    check_frame(trials)
     check_type(PhaseError, model, PhaseResult, "The model of one curve")
     check_roles(trials, (model.knob,), model.response, model.goal)
     if not has_account(trials, model.response):
