@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from deadzone import places
-from deadzone.cli.options import comment_options
+from deadzone.cli.options import comment_options, tell
 from deadzone.errors import EXIT_CLAIM_FELL, StudyError
 from deadzone.store.command_lines import name_of
 from deadzone.store.run import RunFolder
 from deadzone.study.claim_sentences import parse_claim
-from deadzone.study.loading import find_study, load_study
 
 if TYPE_CHECKING:
     from deadzone.analysis.claims.judging import ClaimVerdict
@@ -70,25 +69,13 @@ def command(
         raise StudyError(f"Nothing is claimed of {run_folder.run_id}: use `--add`.")
     from deadzone.report.sweep.claims import claims_moved, claims_table
 
-    shown = {"run_id": run_folder.run_id, "claims": [verdict.to_dict() for verdict in judged]}
+    shown = {"run_id": run_folder.run_id, **claims_shown(judged)}
     said = json.dumps(shown, ensure_ascii=False) if as_json else "\n".join(map(str, judged))
     if form:
         said = claims_table(judged).markdown(f"deadzone report {name_of(run_folder)}")
     if not only_if or claims_moved(run_folder, judged):
         click.echo(said)
     fail_where_claims_fell(judged, fail_on)
-
-
-def claims_as_overrides(
-    study: str, overrides: dict[str, Any], sentences: Sequence[str]
-) -> dict[str, Any]:
-    """What the command line changes of a study, with further claims after its own."""
-    if not sentences:
-        return overrides
-    file = find_study(study, places.study_folders())
-    own = load_study(file, overrides, only_own=True).claims
-    claims = (*own, *map(parse_claim, sentences))
-    return {**overrides, "claims": [claim.stated() for claim in claims]}
 
 
 def judged_of(run: RunFolder) -> "tuple[ClaimVerdict, ...]":
@@ -100,11 +87,15 @@ def judged_of(run: RunFolder) -> "tuple[ClaimVerdict, ...]":
     return claims.judged_of(run)
 
 
+def claims_shown(judged: "Sequence[ClaimVerdict]") -> dict[str, Any]:
+    """What is printed of the claims with --json; nothing where there are none."""
+    return {"claims": [verdict.to_dict() for verdict in judged]} if judged else {}
+
+
 def say_claims(run: RunFolder) -> "tuple[ClaimVerdict, ...]":
     """The claims of a run, judged, each with its verdict in a line on standard error."""
     judged = judged_of(run)
-    for verdict in judged:
-        click.echo(f"deadzone: {verdict}", err=True)
+    tell(*judged)
     return judged
 
 

@@ -24,6 +24,7 @@ from deadzone.cli.options import (
     options_of,
     places_asked,
     role_option,
+    tell,
     wide_name_option,
     wide_option,
     zero_option,
@@ -143,8 +144,14 @@ def _facts(
     answer: Answer, advice: Recommendation, analysis: Analysis, frame: pd.DataFrame
 ) -> dict[str, Any]:
     """The answer as it is printed with --json."""
-    about = {name: getattr(answer.candidates, name) for name in ("response", "goal", "goal_from")}
-    facts: dict[str, Any] = {"knob": answer.factors[-1], **about, "phases": [], "outliers": []}
+    facts: dict[str, Any] = {
+        "knob": answer.factors[-1],
+        "response": answer.candidates.response,
+        "goal": answer.candidates.goal,
+        "goal_from": answer.candidates.goal_from,
+        "phases": [],
+        "outliers": [],
+    }
     if answer.others:
         facts["by"] = ", ".join(answer.others)
         advised: list[Any] = [part.advice for part in analysis] or [None] * len(answer.models)
@@ -183,20 +190,19 @@ def _read(
         left = [name for name in map(str, table) if name not in (knob, *responses)]
         left = left if table.shape[1] == 2 else ["COL", "COL"]
         roles = ["--knob", knob or left[0], "--response", *(responses or left[-1:])]
-        example = shlex.join(roles)
-        raise TableError(f"Which column is {asked}? There are {there}. Add `{example}`.")
+        raise TableError(f"Which column is {asked}? There are {there}. Add `{shlex.join(roles)}`.")
     response = responses[0]
     first = str(table.columns[0])
     is_turned = first == knob or (knob not in table and bool(levels_in(table.columns)))
     is_row = is_turned and bool(table[first].eq(response).any())
     is_missing = column_of(table, response) not in table
     if is_row and is_missing:
-        _say(f"the columns are levels of {knob}.")
+        tell(f"the columns are levels of {knob}.")
         return turned(table.rename(columns={first: knob}), response), response
     check_no_title(table, path, (knob, response))
     if wide:
         rows = long_table(table, wide, response, name)
-        _say(f"{wide} of {len(table):,} rows is {response} of {len(rows):,} trials.")
+        tell(f"{wide} of {len(table):,} rows is {response} of {len(rows):,} trials.")
         return rows, response
     levels, repeats = levels_in(table.columns), repeats_in(table)
     are_levels = levels and not ("=" in levels[-1] and repeats)  # rep=1, rep=2
@@ -208,27 +214,25 @@ def _read(
         )
     for pattern, columns in repeats.items():
         if response in columns:
-            listed = ", ".join(columns)
-            reads = f"--wide '{pattern}' with --response NAME reads them all"
-            _say(f"{listed} look like repeats; {reads}.")
+            tell(
+                f"{', '.join(columns)} look like repeats; --wide '{pattern}' with --response NAME "
+                "reads them all."
+            )
         elif is_missing:
             raise TableError(
                 f"The table has no column {response!r}, and {', '.join(columns)} look like repeats "
                 f"of one response: read them with `--wide '{pattern}'`."
             )
     if f"{response}.1" in table:
-        reads = f"`--wide '{response},{response}.*' --response NAME`"
-        _say(f"{response} stands several times in the head line, read once: {reads} reads all.")
+        tell(
+            f"{response} stands several times in the head line, read once: `--wide "
+            f"'{response},{response}.*' --response NAME` reads all."
+        )
     return table, response
 
 
 def _column(column: str, asked: str) -> str:
     """The column that was found, said where it is called otherwise than it was asked for."""
     if column != asked:
-        _say(f"{asked} is the column {column}.")
+        tell(f"{asked} is the column {column}.")
     return column
-
-
-def _say(how: str) -> None:
-    """How the table was read."""
-    click.echo(f"deadzone: {visible(how)}", err=True)

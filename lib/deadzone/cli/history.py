@@ -27,21 +27,19 @@ def command(study: str, as_json: bool) -> None:
         shown = frame.assign(recorded_at=frame["recorded_at"].map(str))
         click.echo(json.dumps(records(shown, whole=True), ensure_ascii=False))
         return
-    runs = frame.sort_values("is_setting").drop_duplicates(["run", "slice"], keep="last")
-    runs = runs.sort_index()
-    for row in runs.tail(MOST_RUNS).to_dict("records"):
+    last = frame.sort_values("is_setting").drop_duplicates(["run", "slice"], keep="last")
+    for row in last.sort_index().tail(MOST_RUNS).to_dict("records"):
         is_set = row["is_setting"]
         name = row["level_name"] if is_set else _("no setting")
         value = response(row["estimate"], row["response"]) if is_set else row["verdict_state"]
         when = moment(row)[:16]
         notes = "  ".join(filter(None, (row["slice"], row["changed"], row["study_changed"])))
         click.echo(f"{row['run']}  {when}  {name:12}  {value:10}  {notes}".rstrip())
-    n = frame["run"].nunique()
     said = moves(frame) or [
         ngettext(
             "{n} run: what moves shows from six runs on.",
             "No change is shown over {n} runs.",
-            n=n,
+            n=frame["run"].nunique(),
         )
     ]
     click.echo("\n".join(said))

@@ -6,9 +6,8 @@ from pathlib import Path
 
 import click
 
-from deadzone.cli.options import FILE, gone, pairs
+from deadzone.cli.options import FILE, gone, pairs, tell
 from deadzone.errors import EXIT_PARTLY_READ
-from deadzone.visible import visible
 
 
 @click.command("import")
@@ -77,8 +76,7 @@ def command(
     else:
         plural = "s" if len(table) != 1 else ""
         click.echo(f"{output}: {len(table)} row{plural}, {len(table.columns)} columns")
-    for warning in () if as_json else warnings:
-        click.echo(f"deadzone: {visible(warning)}", err=True)
+    tell(*(() if as_json else warnings))
     if any(result.is_partly_read for result in results):
         click.get_current_context().exit(EXIT_PARTLY_READ)
 

@@ -7,7 +7,6 @@ import os
 import signal
 import sys
 import time
-from importlib import import_module
 from keyword import iskeyword
 from types import FrameType
 from typing import Any
@@ -25,6 +24,7 @@ from deadzone.errors import (
     did_you_mean,
     system_reason,
 )
+from deadzone.packs import brought, load
 from deadzone.run.targets.interrupts import INTERRUPTS
 from deadzone.visible import visible
 
@@ -72,13 +72,7 @@ COMMANDS = {
 
 def commands() -> dict[str, tuple[str, str]]:
     """Where each command is defined, with a line of help; those of packs stand after the core's."""
-    return COMMANDS | _of_packs()
-
-
-def _of_packs() -> dict[str, tuple[str, str]]:
-    from deadzone.packs import brought
-
-    return brought("commands")
+    return COMMANDS | brought("commands")
 
 
 class LazyGroup(click.Group):
@@ -92,11 +86,8 @@ class LazyGroup(click.Group):
         """The command of a name."""
         # What the packs bring is looked for where the core has no such command: it takes longer
         # than some commands do.
-        known = COMMANDS if cmd_name in COMMANDS else _of_packs()
-        if cmd_name not in known:
-            return None
-        module, _, name = known[cmd_name][0].partition(":")
-        command: click.Command = getattr(import_module(module), name)
+        known = COMMANDS if cmd_name in COMMANDS else brought("commands")
+        command: click.Command | None = load(known[cmd_name][0]) if cmd_name in known else None
         return command
 
     def resolve_command(

@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from deadzone.study.scales import MINUS_ONE, ZERO, Place
+from deadzone.visible import visible
 
 Command = Callable[..., Any]
 
@@ -145,6 +146,13 @@ decision_options = together(
     ),
 )
 """The options of every command that recommends a setting; see `options_of`."""
+
+
+def tell(*sentences: object) -> None:
+    """Say what is to be known beside the answer on standard error, a line each; nothing of what is
+    empty."""
+    for sentence in filter(None, sentences):
+        click.echo(f"deadzone: {visible(str(sentence))}", err=True)
 
 
 def pairs(option: str, texts: tuple[str, ...], example: str) -> dict[str, str]:

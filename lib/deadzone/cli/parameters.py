@@ -15,11 +15,12 @@ from typing import Any
 import click
 
 from deadzone import places
-from deadzone.cli.claims import claim_option, claims_as_overrides, fail_on_option
+from deadzone.cli.claims import claim_option, fail_on_option
 from deadzone.cli.options import FILE, minus_one_option, places_asked, together, zero_option
 from deadzone.errors import StudyError
 from deadzone.language.messages import _
 from deadzone.run.targets.undo_log import state_folder
+from deadzone.study.claim_sentences import parse_claim
 from deadzone.study.coresident_specs import coresident_of
 from deadzone.study.loading import SUFFIXES, find_study, load_study, read_yaml, yaml_in
 from deadzone.study.masking import masked
@@ -115,20 +116,26 @@ def study_options(function: Callable[..., None]) -> Callable[..., None]:
             places.use_home_of(path)
         changes = ("parameters", "parameter_file", "replicates", "warmup", "allow")
         overrides = overrides_of(*(given.pop(name) for name in changes))
-        if belongs := given.pop("belongs"):
-            overrides["belongs"] = [coresident_of(text) for text in belongs]
-        if (resolution := given.pop("resolution")) is not None:
-            overrides["design.until.resolution"] = resolution
+        resolution = given.pop("resolution")
         is_adaptive = given.pop("adaptive") or resolution is not None
-        overrides |= {"design.kind": "adaptive"} if is_adaptive else {}
-        overrides |= {"design.budget_s": budget} if (budget := given.pop("budget")) else {}
-        if (cores := given.pop("foreign_cpu")) is not None:
-            overrides["trust.max_foreign_cpu"] = cores
-        if at := places_asked(given):
+        overrides |= _known(
+            {
+                "belongs": [coresident_of(text) for text in given.pop("belongs")] or None,
+                "design.until.resolution": resolution,
+                "design.kind": "adaptive" if is_adaptive else None,
+                "design.budget_s": given.pop("budget") or None,
+                "trust.max_foreign_cpu": given.pop("foreign_cpu"),
+            }
+        )
+        at, sentences = places_asked(given), given.pop("sentences")
+        if at or sentences:
             file = find_study(given["study"], places.study_folders())
-            knob = load_study(file, overrides, only_own=True).knob_name
-            overrides |= {f"factors.{knob}.at.{level}": place for level, place in at.items()}
-        overrides = claims_as_overrides(given["study"], overrides, given.pop("sentences"))
+            study = load_study(file, overrides, only_own=True)
+            overrides |= {
+                f"factors.{study.knob_name}.at.{name}": place for name, place in at.items()
+            }
+            claims = (*study.claims, *map(parse_claim, sentences))
+            overrides |= {"claims": [claim.stated() for claim in claims]} if sentences else {}
         asked = {name: given.pop(name) for name in Asked.__dataclass_fields__ if name in given}
         if is_file and not asked["dry_run"] and not any(map(path.resolve().is_relative_to, own)):
             agree_to_execute(path, overrides)
@@ -177,7 +184,12 @@ def overrides_of(
     values = {str(name): value for name, value in values.items()}
     values |= {name: read_yaml(text, f"-p {name}") if text else text for name, text in parameters}
     options = {"replicates": replicates, "warmup": warmup, "target.allow": allow or None}
-    return values | {name: value for name, value in options.items() if value is not None}
+    return values | _known(options)
+
+
+def _known(values: dict[str, Any]) -> dict[str, Any]:
+    """Those that were given."""
+    return {name: value for name, value in values.items() if value is not None}
 
 
 def agree_to_execute(path: Path, overrides: dict[str, Any]) -> None:
@@ -188,7 +200,7 @@ def agree_to_execute(path: Path, overrides: dict[str, Any]) -> None:
     no such study.
     """
     study = load_study(path, overrides, only_own=True)
-    commands = list(commands_in(study.model_dump(mode="json")))
+    commands = [*commands_in(study.model_dump(mode="json"))]
     key = hashlib.sha256("\n".join(commands).encode()).hexdigest()
     agreed = state_folder("agreed") / key
     if not commands or agreed.exists():

@@ -8,9 +8,9 @@ from typing import Any
 import click
 
 from deadzone import packs, places
-from deadzone.cli.options import anyway_option, decision_options, gone, options_of
+from deadzone.cli.options import anyway_option, decision_options, gone, options_of, tell
 from deadzone.errors import FindingError, StudyError
-from deadzone.language.messages import _
+from deadzone.language.messages import N_, say
 from deadzone.store.run import RunFolder
 
 
@@ -70,8 +70,7 @@ def command(
             click.echo(json.dumps({**analysis.recommendation, "findings": findings}))
         way_out = "" if analysis.is_unconfirmed else " `--anyway` gives a setting all the same."
         raise FindingError(f"{run_folder.run_id}: {analysis.recommendation['reason']}{way_out}")
-    for finding in analysis.findings if as_json else analysis.further():
-        click.echo(f"deadzone: {finding}", err=True)
+    tell(*(analysis.findings if as_json else analysis.further()))
     if advice is not None and advice.state == "no_setting" and not as_manifest:
         click.echo(
             json.dumps({**advice.to_dict(), "findings": findings}) if as_json else str(advice)
@@ -80,13 +79,8 @@ def command(
     levels = recommended_levels(analysis)
     assert advice is not None
     fell = contradicted(analysis.source, analysis, levels)
-    for verdict in fell:
-        said = _(
-            "A claim about the recommended setting is contradicted: {claim}. {found}",
-            claim=verdict.claim,
-            found=verdict.found,
-        )
-        click.echo(f"deadzone: {said}", err=True)
+    about_setting = N_("A claim about the recommended setting is contradicted: {claim}. {found}")
+    tell(*(say(about_setting, claim=one.claim, found=one.found) for one in fell))
     if not as_manifest:
         used = usage(analysis.source, levels)
         follows = [str(part) for part in packs.part(lambda pack: pack.application)(analysis)]

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, get_args
 
 import click
 
-from deadzone.cli.options import comment_options, notebook_option
+from deadzone.cli.options import comment_options, notebook_option, tell
 from deadzone.errors import EXIT_MOVED
 from deadzone.extras import missing_sentence
 from deadzone.language.messages import LANGUAGES, speaking
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 def warn_of_pdf(published: "Published") -> None:
     """Say on stderr that a report has no PDF, and which extra brings what writes it."""
     if published.pdf is None:
-        click.echo(f"deadzone: The report has no PDF: {missing_sentence('typst')}", err=True)
+        tell(f"The report has no PDF: {missing_sentence('typst')}")
 
 
 @click.command("report")

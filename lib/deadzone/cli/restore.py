@@ -51,9 +51,8 @@ def command(context: str | None, namespaces: tuple[str, ...], as_json: bool) -> 
         )
     else:
         lines = [*(f"removed {path}" for path in removed), *(f"restored {what}" for what in done)]
-        nothing = "" if busy or problems else "Nothing was left over."
-        if said := visible("\n".join(lines)) or nothing:
-            click.echo(said)
+        if lines or not (busy or problems):
+            click.echo(visible("\n".join(lines)) or "Nothing was left over.")
         for sentence in busy:
             click.echo(f"left alone: {visible(sentence)}", err=True)
     if problems:

@@ -16,7 +16,7 @@ import click
 
 from deadzone import places
 from deadzone.cli.claims import fail_where_claims_fell, say_claims
-from deadzone.cli.options import details_option, gone
+from deadzone.cli.options import details_option, gone, tell
 from deadzone.cli.parameters import Asked, study_options
 from deadzone.cli.report import warn_of_pdf
 from deadzone.cli.sweep import print_plan
@@ -78,14 +78,13 @@ def command(asked: Asked, quiet: bool, details: bool) -> None:
     terminal = None if asked.as_json else terminal_of(sys.stdout)
     if since and terminal:
         click.echo(in_terminal(since.now, terminal, details, quiet))
-    elif verdict := read_entry(published.folder).verdict:
-        click.echo(f"deadzone: {verdict}", err=True)
-    if since and since.sentence:
-        click.echo(f"deadzone: {since.sentence}", err=True)
+    else:
+        tell(read_entry(published.folder).verdict)
+    tell(since and since.sentence)
     judged = say_claims(run)
     moved = since is not None and since.moved
-    for finding in since.now.further() if since and terminal is None else ():
-        click.echo(f"deadzone: {finding}", err=True)
+    if since and terminal is None:
+        tell(*since.now.further())
     shown = {
         "run_id": run.run_id,
         "folder": str(run.folder),
@@ -108,8 +107,8 @@ def _split(study: str, given: dict[str, Any]) -> tuple[dict[str, Any], dict[str,
     path = find_study(study, places.study_folders())
     spec = load_study(path, given, only_own=True)
     notebook = places.notebook(spec.notebook or spec.analysis_notebook, path.resolve().parent)
-    names = set(notebook_parameters(notebook))
-    names -= {run_parameter(notebook), "table", *Study.model_fields}
+    others = {run_parameter(notebook), "table", *Study.model_fields}
+    names = {*notebook_parameters(notebook)} - others
     return {n: v for n, v in given.items() if n in names}, {
         n: v for n, v in given.items() if n not in names
     }

@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from deadzone import places
-from deadzone.cli.claims import fail_where_claims_fell, say_claims
+from deadzone.cli.claims import claims_shown, fail_where_claims_fell, say_claims
 from deadzone.cli.parameters import Asked, study_options
 from deadzone.errors import EXIT_FINDING, DeadzoneError, StoreError
 from deadzone.language.formats import number
@@ -44,10 +44,8 @@ def command(asked: Asked) -> None:
     measure(opened.plan, opened.run, progress_on())
     judged = say_claims(opened.run)
     if asked.as_json:
-        shown: dict[str, Any] = {"run_id": opened.run.run_id, "folder": str(opened.run.folder)}
-        if judged:
-            shown["claims"] = [verdict.to_dict() for verdict in judged]
-        click.echo(json.dumps(shown, ensure_ascii=False))
+        shown = {"run_id": opened.run.run_id, "folder": str(opened.run.folder)}
+        click.echo(json.dumps({**shown, **claims_shown(judged)}, ensure_ascii=False))
     else:
         click.echo(f"Next: deadzone report {visible(name_of(opened.run))}")
     fail_where_claims_fell(judged, asked.fail_on)
@@ -97,16 +95,22 @@ def print_rehearsal(plan: Plan, as_json: bool = False) -> None:
         records, findings = run.records(), judge_of(plan)(run.trials())
     ahead = preview(plan, records)
     if as_json:
-        told = {name: ahead[name] for name in ("study", "estimated_s")}
-        told["rehearsal"] = [finding.to_dict() for finding in findings]
+        found = [finding.to_dict() for finding in findings]
+        told = {"study": ahead["study"], "estimated_s": ahead["estimated_s"], "rehearsal": found}
         click.echo(json.dumps(told, ensure_ascii=False))
     else:
         for record in records:
             value = record["responses"].get(response)
             status = record["status"] if value is None else f"{response} {number(value)}"
             levels = ", ".join(f"{name} {level}" for name, level in record["levels"].items())
-            known = {"levels": levels, "wall_s": record["wall_s"], "status": status}
-            click.echo(_("{levels}: {wall_s:number} s, {status}", **known))
+            click.echo(
+                _(
+                    "{levels}: {wall_s:number} s, {status}",
+                    levels=levels,
+                    wall_s=record["wall_s"],
+                    status=status,
+                )
+            )
         click.echo(
             "\n".join([*notes.told, *map(str, findings)])
             or _("One trial at each end of the range showed nothing wrong.")

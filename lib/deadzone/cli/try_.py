@@ -12,7 +12,7 @@ import click
 from click.core import ParameterSource
 
 from deadzone import places
-from deadzone.cli.claims import fail_where_claims_fell, judged_of
+from deadzone.cli.claims import claims_shown, fail_where_claims_fell, judged_of
 from deadzone.cli.options import FILE, details_option, gone, places_asked, role_option
 from deadzone.cli.parameters import measuring_options
 from deadzone.cli.sweep import print_rehearsal
@@ -272,16 +272,13 @@ def _print_result(run: RunFolder, given: dict[str, Any]) -> None:
             ],
             "recommendation": analysis.recommendation,
             "findings": [finding.to_dict() for finding in analysis.findings],
+            **claims_shown(judged),
         }
-        if judged:
-            shown["claims"] = [verdict.to_dict() for verdict in judged]
         click.echo(json.dumps(shown))
     else:
         quiet = given["quiet"]
         answer = in_terminal(analysis, terminal_of(sys.stdout), given["details"], quiet)
-        click.echo(in_words_of_line(answer))
-        for verdict in judged:
-            click.echo(str(verdict))
+        click.echo("\n".join([in_words_of_line(answer), *map(str, judged)]))
         if not quiet:
             click.echo(f"Run: {os.path.relpath(run.folder)}")
             click.echo(f"Report: {page}" if page else f"Report: deadzone report {name_of(run)}")
