@@ -35,8 +35,8 @@ _spoken = [LANGUAGES[0]]
 
 
 class Text(NamedTuple):
-    """An English text with its values in braces. other: its plural. context: tells it from the same
-    text in another use."""
+    """An English text with its values in braces. other: its plural. context: tells a text without a
+    plural from the same one in another use."""
 
     one: str
     other: str = ""
@@ -48,8 +48,6 @@ class Text(NamedTuple):
         known = _translations(language)
         if self.other:
             count = int(n) if isinstance(n, Integral) else 1 if n == 1 else 2
-            if self.context:
-                return known.npgettext(self.context, self.one, self.other, count)
             return known.ngettext(self.one, self.other, count)
         return known.pgettext(self.context, self.one) if self.context else known.gettext(self.one)
 

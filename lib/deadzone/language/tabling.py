@@ -45,14 +45,11 @@ def tabled(layout: Layout, rows: Iterable[Mapping[Any, Any]], /, **values: Any) 
     heads = [_said(head, values) for head in layout.columns]
     named = [{**values, **row} for row in rows]
     cells = [[_cell(cell, row) for cell in layout.columns.values()] for row in named]
-    frame = (
-        pd.DataFrame({"": heads, " ": cells[0]})
-        if layout.paired
-        else pd.DataFrame(cells, columns=heads)
-    )
     return Tabled(
         caption=_said(layout.caption, values),
-        frame=frame,
+        frame=pd.DataFrame({"": heads, " ": cells[0]})
+        if layout.paired
+        else pd.DataFrame(cells, columns=heads),
         numeric=[heads[i] for i in layout.numeric if i < len(heads)],
         row_ids=[written(layout.ids, row) for row in named] if layout.ids else [],
         paired=layout.paired,

@@ -95,11 +95,11 @@ def _literal(text: str) -> str:
 
 
 def _commit(name: str) -> str:
-    unknown = (
+    return _git(
         f"There is no commit {name!r} here: `git branch --all` lists branches, and `git fetch "
-        "--unshallow` brings what a shallow clone lacks."
+        "--unshallow` brings what a shallow clone lacks.",
+        *("rev-parse", "--verify", "--quiet", f"{name}^{{commit}}"),
     )
-    return _git(unknown, "rev-parse", "--verify", "--quiet", f"{name}^{{commit}}")
 
 
 def _git(otherwise: str, *words: str) -> str:

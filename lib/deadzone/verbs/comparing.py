@@ -129,8 +129,11 @@ def _side_of(source: Comparable) -> _Side:
 def _differing_circumstances(a: _Side, b: _Side) -> dict[str, tuple[str, str]]:
     """The circumstances that both runs recorded and that differ."""
     both = {name: (a.circumstances.get(name), b.circumstances.get(name)) for name in CIRCUMSTANCES}
-    known = {name: pair for name, pair in both.items() if None not in pair and len({*pair}) > 1}
-    return {name: (str(before), str(after)) for name, (before, after) in known.items()}
+    return {
+        name: (str(before), str(after))
+        for name, (before, after) in both.items()
+        if None not in (before, after) and before != after
+    }
 
 
 def _names(a: _Side, b: _Side) -> tuple[str, str]:

@@ -51,8 +51,8 @@ def doctor() -> "pd.DataFrame":
 def examine() -> list[Check]:
     """Try out everything a study may need. Removes what killed runs left behind, and says so."""
     machine = f"{usable_cores()} cores of {cpu_model()}, Python {platform.python_version()}"
-    removed = ", ".join(map(str, left := remove_leftovers()))
-    left_over = f"removed {len(left)} left by killed runs: {removed}" if left else "none"
+    left = [*map(str, remove_leftovers())]
+    left_over = f"removed {len(left)} left by killed runs: {', '.join(left)}" if left else "none"
     return [
         Check("machine", "works", machine),
         Check("left-overs", "works", left_over),

@@ -48,7 +48,7 @@ def study_of(
         "sha256": hashlib.sha256(source.encode()).hexdigest(),
         "returns": [response] if response and response not in (*JUDGED, RESULT, SETUP) else [],
     }
-    judged = {"name": response or "wall_s", "unit": None if response else "s", "goal": goal}
+    judged = {"name": response or "wall_s", "unit": None if response else "s"}
     written = {
         factor: [written_level(factor, level) for level in given] for factor, given in known.items()
     }
@@ -56,7 +56,7 @@ def study_of(
         "study": slug(name or called),
         "workload": workload,
         "factors": written,
-        "response": {key: value for key, value in judged.items() if key != "goal" or value},
+        "response": judged | ({"goal": goal} if goal else {}),
     }
     study = parse_study(document, "", changed)
     in_python = {

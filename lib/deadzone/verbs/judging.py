@@ -69,16 +69,15 @@ def judge(
         )
     source = source_of(frame, knob=knob, response=response, goal=goal, by=by)
     factors, sound = (source.knob, *source.by), well(counted(source.trials))
-    sized = {name: sound[name].map(partial(sized_level, name)) for name in factors}
-    sound = sound.assign(**sized)
+    sound = sound.assign(**{name: sound[name].map(partial(sized_level, name)) for name in factors})
     plain = {name: without_remarks(sound[name]) for name in factors}
     remarks = {name: names for name, names in plain.items() if names}
     sound = sound.astype(dict.fromkeys(remarks, object)).replace(remarks)
     levels = {name: levels_in(sound[name]) for name in factors}
     measured = Measured(sound, source.response, source.goal, source.knob, levels)
-    several = [claims] if isinstance(claims, str | Mapping) else claims
     names = {name: level for own in plain.values() for name, level in own.items()}
     names |= {without_remark(name): level for name, level in names.items()}
+    several = [claims] if isinstance(claims, str | Mapping) else claims
     parsed = [parse_claim(_without_remarks(claim, names)) for claim in several]
     check_claims(parsed, measured.factors, source.knob, [*map(str, source.trials)])
     return JudgedClaims(judged(parsed, measured, confidence))

@@ -196,11 +196,11 @@ class Run:
         """The phases of the response over the knob. Raises PhaseError where there is no curve, or
         more than one."""
         if len(self.models) != 1:
-            sentence = (
-                f"{self.name} has {len(self.models)} curves; take one of .models: "
+            raise PhaseError(
+                self.analysis.problem
+                or f"{self.name} has {len(self.models)} curves; take one of .models: "
                 f"{', '.join(self.models)}."
             )
-            raise PhaseError(self.analysis.problem or sentence)
         return next(iter(self.models.values()))
 
     @property
@@ -208,8 +208,10 @@ class Run:
         """What a search over several knobs found, as `dz.search` returns it. Raises PhaseError for
         a run of another design."""
         if self.analysis.searched is None:
-            sentence = f"{self.name} is no search; its study needs `design: {{kind: search}}`."
-            raise PhaseError(self.analysis.problem or sentence)
+            raise PhaseError(
+                self.analysis.problem
+                or f"{self.name} is no search; its study needs `design: {{kind: search}}`."
+            )
         return self.analysis.searched
 
     @with_options_of(recommend_from, "findings")
@@ -312,7 +314,7 @@ def _row(run: RunFolder) -> dict[str, Any]:
         state = state_of(run)
     with suppress(StoreError):  # of a later release, or of a pack that is not here
         question = run.study().question
-    starts = [str(record.get("started_at") or "") for record in records]
+    starts = (str(record.get("started_at") or "") for record in records)
     return {
         "run": f"{run.folder.parent.name}/{run.run_id}",
         "started_at": min(starts, default=str(facts.get("recorded_at", ""))),

@@ -79,35 +79,32 @@ def sweep(
     design |= {key: value for key, value in asked.items() if value is not None}
     design = changed_by(overrides, design)
     named = {"name": name, "response": response, "goal": goal}
-    study: Study | None
-    if levels is not None and not callable(source):
+    chosen = {"design.kind": "adaptive"} if adaptive else {}
+    study: Study | None = source if isinstance(source, Study) else None
+    if callable(source):
+        from deadzone.verbs.functions import study_of
+
+        study = study_of(source, levels or {}, **named, changed=design | chosen)
+    elif levels is not None:
         study = _study_of_command(source, levels, {**named, "adaptive": adaptive, **design})
     else:
-        design |= {"design.kind": "adaptive"} if adaptive else {}
-        if callable(source):
-            from deadzone.verbs.functions import study_of
-
-            study = study_of(source, levels or {}, **named, changed=design)
-        else:
+        design |= chosen
+        if study and (given := [*design, *(key for key, one in named.items() if one)]):
+            raise StudyError(
+                f"The study is loaded already: give {', '.join(given)} to `dz.load_study`, or "
+                "the name of the study here."
+            )
+        if response and response != load_study(cast("Any", source), design).response.name:
             better = {"goal": goal} if goal else {}
-            study = source if isinstance(source, Study) else None
-            if study and (given := [*design, *(key for key, one in named.items() if one)]):
-                raise StudyError(
-                    f"The study is loaded already: give {', '.join(given)} to `dz.load_study`, or "
-                    "the name of the study here."
-                )
-            if response and response != load_study(cast("Any", source), design).response.name:
-                design["response"] = {"name": response, **better}  # with its own direction
-            elif goal:
-                design["response.goal"] = goal
-            design |= {"study": slug(name)} if name else {}
+            design["response"] = {"name": response, **better}  # with its own direction
+        elif goal:
+            design["response.goal"] = goal
+        design |= {"study": slug(name)} if name else {}
     if study is None and isinstance(source, str | Path) and "\n" not in str(source):
         opened = open_run(str(source), design, resume=resume, run_id=run_id)
     else:
-        plan, runs = (
-            planned(study or load_study(cast("Any", source), design), Path.cwd()),
-            places.runs_folder(),
-        )
+        study = study or load_study(cast("Any", source), design)
+        plan, runs = planned(study, Path.cwd()), places.runs_folder()
         resume = f"{plan.study.study}/latest" if resume == "latest" else resume
         run = RunFolder.find(runs, resume) if resume else RunFolder.create(runs, plan.study, run_id)
         opened = OpenRun(plan, run)

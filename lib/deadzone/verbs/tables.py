@@ -39,9 +39,9 @@ def read_table(
     if wide:
         return long_table(read_table(source, format), wide, response, name)
     if not isinstance(source, str | Path):
-        given = " ".join(repr(source).split())
         raise TableError(
-            f"The table is {given:.60}; give a file, a run, or the name of a published table."
+            f"The table is {' '.join(repr(source).split()):.60}; give a file, a run, or the name "
+            "of a published table."
         )
     if format or tables.is_file_of_table(source):
         return _of_file(Path(source), format)
