@@ -119,6 +119,11 @@ class Analysis:
         state: State = "stopped" if is_stopped else left
         return {"state": state, "setting": None, "reason": self.problem}
 
+    @property
+    def caveats(self) -> tuple[str, ...]:
+        """What to know of the recommendation."""
+        return self.advice.caveats if self.advice else ()
+
     def further(self, *severities: Severity) -> list[str]:
         """What to say beside the verdict of the findings of some severities, by default of all."""
         wanted, said = severities or SEVERITIES, self.recommendation["reason"]
@@ -190,28 +195,26 @@ def _searched(source: Source, accept: Mapping[str, str], options: dict[str, Any]
     from deadzone.store.command_lines import way_on  # a table needs no study
     from deadzone.store.run import RunFolder
 
-    study = source.study
     try:
-        found = packs.part(lambda pack: pack.searched)(study, source.trials)
+        found = packs.part(lambda pack: pack.searched)(source.study, source.trials)
     except PhaseError as error:
         return Analysis(source, (), None, str(error), examine(source, accept))
     if found.recommendation is None:
-        best = found.cells.head(1)
         on = way_on(RunFolder(source.folder)) if source.folder else ""
         said = _(
             "The search is not confirmed yet, so no setting is given. Go on with {resume}.",
             resume=on or resume_option(source.run_id or ""),
         )
         so_far = [
-            _("Best so far: {cell}.", cell=of_levels(source.factors, row.values()))
-            for row in best[[*source.factors]].to_dict("records")
+            _("Best so far: {cell}.", cell=of_levels(source.factors, levels))
+            for levels in found.cells[[*source.factors]].head(1).to_numpy(object)
         ]
         findings = examine(source, accept)
         return Analysis(source, (), None, join([said, *so_far]), findings, searched=found)
     rows = source.table[source.table[SEARCH_STAGE].eq("confirm")]
     seen = replace(source, table=rows, others=None)
+    how = {**source.how, "scale": WORDS, "places": None}  # cells are compared as words are
     try:
-        how = {**source.how, "scale": WORDS, "places": None}  # cells are compared as words are
         result = examined(seen, accept, seen.fitted, **how)
     except PhaseError as error:
         return Analysis(source, (), None, str(error), examine(seen, accept), searched=found)

@@ -57,15 +57,18 @@ def judge_run(
     Raises StudyError for a claim that the run cannot test.
     """
     made = RunFolder(source.folder).claims() if source.study and source.folder else []
-    measured_levels = {name: levels_in(source.trials[name]) for name in (source.knob, *source.by)}
-    levels = levels_of(source.study) if source.study else measured_levels
+    levels = (
+        levels_of(source.study)
+        if source.study
+        else {name: levels_in(source.trials[name]) for name in (source.knob, *source.by)}
+    )
     if further:
         if not isinstance(further, list | tuple):
             raise StudyError(f"Further claims are {further!r:.60}; give a list of sentences.")
         today = datetime.now(UTC).date().isoformat()
         made = [*made, *((parse_claim(text), today) for text in further)]
-        columns = [*map(str, source.trials)]
-        check_claims([claim for claim, _ in made], levels, source.knob, columns)
+        claims = [claim for claim, _ in made]
+        check_claims(claims, levels, source.knob, [*map(str, source.trials)])
     if not made:
         return ()
     models = analysis.answer.models if analysis and analysis.answer else {}

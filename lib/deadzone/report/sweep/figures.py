@@ -73,12 +73,11 @@ def response_figure(s: Slice) -> Figure:
     if is_measured(source.analysed, "nr_periods"):
         panels.append(partial(_draw_throttling))
     heights = [CURVE_HEIGHT_IN, *(PANEL_HEIGHT_IN for _ in panels)]
-    layout: dict[str, Any] = {
-        "sharex": True,
-        "squeeze": False,
-        "gridspec_kw": {"height_ratios": heights},
-    }
-    with new_figure(sum(heights) + LEGEND_HEIGHT_IN, len(heights), **layout) as (drawing, axes):
+    height_in = sum(heights) + LEGEND_HEIGHT_IN
+    with new_figure(height_in, len(heights), sharex=True, squeeze=False, height_ratios=heights) as (
+        drawing,
+        axes,
+    ):
         curve, *below = axes[:, 0]
         plot(model, ax=curve, advice=advice, legend=False, title=s.name)
         _draw_apart(source, model, advice, curve)
@@ -111,8 +110,7 @@ def trials_figure(source: Source, scale: KnobScale) -> Figure:
     """Every trial over the levels of the knob, hollow where it cannot be trusted, without phases
     and without a setting."""
     on_axis = sorted(scale.positions, key=scale.positions.__getitem__)
-    first = [scale.lowest] if scale.lowest else []
-    levels = [*first, *on_axis, *(one for one in scale.apart if one not in first)]
+    levels = [*filter(None, dict.fromkeys([scale.lowest, *on_axis, *scale.apart]))]
     place = {level: at for at, level in enumerate(levels)}
     x = source.analysed[source.knob].map(level_name).map(place)
     y = source.analysed[source.response]
@@ -152,17 +150,17 @@ def _draw_untrusted(source: Source, model: PhaseModel, ax: Axes) -> None:
     apart = source.untrusted
     if apart.empty:
         return
-    x, y = positions(model, apart), apart[model.response].to_numpy(float)
-    low, high = ax.get_ylim()
-    ax.scatter(
-        x, y, s=16, facecolors="none", edgecolors=MUTED, linewidths=0.8, zorder=4,
+    _add_points(
+        ax, positions(model, apart), apart[model.response].to_numpy(float),
+        s=16, facecolors="none", edgecolors=MUTED, linewidths=0.8,
         label=_("untrusted trial"), rasterized=len(apart) > MOST_DRAWN,
     )  # fmt: skip
-    _make_room(ax, y, low, high)
 
 
-def _make_room(ax: Axes, y: np.ndarray, low: float, high: float) -> None:
-    """Widen axes for further points. low, high: what they spanned without these."""
+def _add_points(ax: Axes, x: Any, y: np.ndarray, **look: Any) -> None:
+    """Draw further points, for which the axes are widened."""
+    low, high = ax.get_ylim()
+    ax.scatter(x, y, zorder=4, **look)
     known = y[np.isfinite(y) & ((y > 0) | (ax.get_yscale() != "log"))]
     ax.set_ylim(min([low, *known]), max([high, *known]))
     if ax.get_ylim() != (low, high):
@@ -175,10 +173,8 @@ def _draw_apart(source: Source, model: PhaseModel, advice: Recommendation, ax: A
     apart = drawing_of(model, advice).apart
     where = {level_name(row["setting"]): place for place, row in apart.items()}
     trials = source.analysed[source.analysed[model.knob].map(level_name).isin(where)]
-    x, y = trials[model.knob].map(level_name).map(where), trials[model.response]
-    low, high = ax.get_ylim()
-    ax.scatter(x, y, s=20, facecolor=TRIAL_COLOUR, edgecolor="white", linewidth=0.4, zorder=4)
-    _make_room(ax, y.to_numpy(float), low, high)
+    x, y = trials[model.knob].map(level_name).map(where), trials[model.response].to_numpy(float)
+    _add_points(ax, x, y, s=20, facecolor=TRIAL_COLOUR, edgecolor="white", linewidth=0.4)
 
 
 def _draw_cores(column: str, source: Source, model: PhaseModel, ax: Axes) -> None:
@@ -256,14 +252,13 @@ def account_blocks(s: Slice) -> list[Block]:
     trials, model = s.source.analysed, s.model
     if not has_account(trials, model.response):
         return []
-    said = why_in_words(s)
-    words = [Prose(tuple(said))] if said else []
+    words: list[Block] = [Prose(tuple(said))] if (said := why_in_words(s)) else []
     if no_cause(trials, model):
-        return [*words]
+        return words
     means = time_by_level(trials, positions(model, trials), model.response, model.goal)
     means = means[[name for name in ACCOUNT_STYLES if name in means and means[name].max() > 0]]
     if means.empty:
-        return [*words]
+        return words
     text = _(
         "How the threads spent their time at each level of {knob}: means of the trials, stacked.",
         knob=plain_name(model.knob),

@@ -62,6 +62,9 @@ OF_LEVELS = {
 MARKED = ("machine", "program", "version")
 """What may change beside the study."""
 
+OF_RUNS = ("recorded_at", "knob", "response", "goal", *MARKED, "code")
+"""Columns that a verdict has by these names, alike for all of its curves."""
+
 
 def verdict_of(run: RunFolder, analysis: Analysis | None = None) -> dict[str, Any]:
     """The verdict that a run keeps, made anew where it has none or was gone on with.
@@ -89,8 +92,14 @@ def _verdict(run: RunFolder, analysis: Analysis) -> dict[str, Any]:
     curves = [_curve(s.name, s.advice, s.source, [*s.model.joints["level"]]) for s in analysis]
     if not curves and analysis.advice is not None:
         curves = [_curve("", analysis.advice, source, [])]
-    state = analysis.recommendation["state"]
-    nothing: dict[str, Any] = {"setting": None, "joints": [], "noise": None, "levels": []}
+    nothing: dict[str, Any] = {
+        "slice": "",
+        "setting": None,
+        "verdict_state": analysis.recommendation["state"],
+        "joints": [],
+        "noise": None,
+        "levels": [],
+    }
     return {
         "recorded_at": facts.get("recorded_at", ""),
         "study": _parts(run.study()),
@@ -102,7 +111,7 @@ def _verdict(run: RunFolder, analysis: Analysis) -> dict[str, Any]:
         "response": source.response,
         "goal": source.goal,
         "recommendation": analysis.recommendation,
-        "curves": curves or [{**nothing, "slice": "", "verdict_state": state}],
+        "curves": curves or [nothing],
     }
 
 
@@ -150,15 +159,15 @@ def history(study: str = "") -> pd.DataFrame:
 
     Raises UnknownRunError where the study has no run.
     """
-    runs = list_runs(places.runs_folder())
-    names = {run.folder.parent.name for run in runs}
-    if not runs:
+    every = list_runs(places.runs_folder())
+    if not every:
         raise UnknownRunError(
             f"There is no run in {places.runs_folder()} yet; `deadzone run STUDY` makes one."
         )
-    study = study or runs[-1].folder.parent.name
-    if study not in names:
-        hint = did_you_mean(study, sorted(names))
+    study = study or every[-1].folder.parent.name
+    runs = [run for run in every if run.folder.parent.name == study]
+    if not runs:
+        hint = did_you_mean(study, sorted({run.folder.parent.name for run in every}))
         raise UnknownRunError(
             f"The study {study!r} has no run in {places.runs_folder()}.{hint} `deadzone run STUDY` "
             "makes one; a study that was given another name has its runs under the earlier one."
@@ -167,8 +176,6 @@ def history(study: str = "") -> pd.DataFrame:
     before: dict[str, Any] = {}
     version = 1
     for run in runs:
-        if run.folder.parent.name != study:
-            continue
         try:
             verdict = verdict_of(run)
         except DeadzoneError:  # no trial ended well: there is nothing to set beside the others
@@ -176,14 +183,12 @@ def history(study: str = "") -> pd.DataFrame:
         parts = before.get("study", {})  # another version of Deadzone may know other keys
         news = [n for n, part in verdict["study"].items() if parts.get(n, part) != part]
         version += bool(news)
-        changed = [n for n in MARKED if before and before[n] != verdict[n]]
-        shared = ("recorded_at", "knob", "response", "goal", *MARKED, "code")
         head = {
             "run": run.run_id,
             "study_version": version,
             "study_changed": ", ".join(news),
-            "changed": ", ".join(changed),
-            **{name: verdict[name] for name in shared},
+            "changed": ", ".join(n for n in MARKED if before and before[n] != verdict[n]),
+            **{name: verdict[name] for name in OF_RUNS},
         }
         rows += [row for curve in verdict["curves"] for row in _rows(head, curve)]
         before = verdict
@@ -227,28 +232,24 @@ def _with_segments(frame: pd.DataFrame) -> pd.DataFrame:
 def moves(frame: pd.DataFrame) -> list[Message]:
     """What moved in a history, a sentence each, the oldest first: changes of the response at the
     setting, and of the study."""
-    begun = frame.drop_duplicates("run").query("study_changed != ''").to_dict("records")
     said = [
         (
-            start["run"],
+            row["run"],
             _(
                 "The study changed with run {run} of {date} ({keys}), so a new history begins "
                 "there.",
-                keys=start["study_changed"],
-                **_of(start),
+                keys=row["study_changed"],
+                **_of(row),
             ),
         )
-        for start in begun
+        for row in frame.drop_duplicates("run").query("study_changed != ''").to_dict("records")
     ]
+    at_settings = frame[frame["is_setting"]].groupby(["study_version", "slice"])
     for row in frame[frame["ratio"].notna()].to_dict("records"):
-        curve = frame[frame["is_setting"] & (frame["slice"] == row["slice"])]
-        curve = curve[curve["study_version"] == row["study_version"]]
-        before, after = (
-            curve.loc[curve["segment"] == row["segment"] - n, "estimate"] for n in (1, 0)
-        )
-        worse = (row["ratio"] > 1) == (row["goal"] == "min")
+        segments = at_settings.get_group((row["study_version"], row["slice"])).groupby("segment")
+        before, after = (segments["estimate"].get_group(row["segment"] - n) for n in (1, 0))
         sentence = say(
-            WORSE if worse else BETTER,
+            WORSE if (row["ratio"] > 1) == (row["goal"] == "min") else BETTER,
             quantity=plain_name(row["response"]),
             share=percent(abs(row["ratio"] - 1)),
             before=response(before.median(), row["response"]),
@@ -257,11 +258,11 @@ def moves(frame: pd.DataFrame) -> list[Message]:
             n_after=len(after),
             **_of(row),
         )
-        new = _("New then: {what}.", what=row["changed"]) if row["changed"] else ""
-        sentence = join([sentence, new])
-        name = row["slice"]
-        told = _("{slice}: {said}", slice=name, said=sentence) if name else sentence
-        said.append((row["run"], told))
+        if row["changed"]:
+            sentence = join([sentence, _("New then: {what}.", what=row["changed"])])
+        if row["slice"]:
+            sentence = _("{slice}: {said}", slice=row["slice"], said=sentence)
+        said.append((row["run"], sentence))
     runs = [*frame["run"].unique()]
     return [told for _run, told in sorted(said, key=lambda one: runs.index(one[0]))]
 

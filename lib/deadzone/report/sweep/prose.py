@@ -62,32 +62,29 @@ def head_of(source: Source) -> Title:
 def verdict(analysis: Analysis) -> Verdict:
     """The setting, what it gives, and how sure that is."""
     advice = analysis.advice
-    if advice is None:
-        claims = [Claim(analysis.problem, (Evidence("failures"), Evidence("untrusted"), RAW))]
-    else:
-        claims = [Claim(advice.reason, _evidence_of_advice(analysis))]
+    claim = (
+        Claim(advice.reason, _evidence_of_advice(analysis))
+        if advice
+        else Claim(analysis.problem, (Evidence("failures"), Evidence("untrusted"), RAW))
+    )
     is_sure = advice and advice.setting is not None and not advice.doubt
     style = "verdict" if is_sure else "warnings"
     return Verdict(
-        tuple(claims), heading=_("Verdict"), style=style, id="verdict", of=head_of(analysis.source)
+        (claim,), heading=_("Verdict"), style=style, id="verdict", of=head_of(analysis.source)
     )
 
 
 def to_do(analysis: Analysis) -> list[Claim]:
     """What would make the setting surer; nothing where the trials decide."""
-    advice = analysis.advice
-    if advice is None:
-        return []
-    return [Claim(caveat) for caveat in advice.caveats if is_of_trials(caveat)]
+    return [Claim(caveat) for caveat in analysis.caveats if is_of_trials(caveat)]
 
 
 def doubts(analysis: Analysis) -> list[Claim]:
     """What makes the verdict doubtful: findings about the experiment first, then what to know of
     the setting."""
-    advice = analysis.advice
     sentences = [
         *analysis.further("stops", "doubts"),
-        *(caveat for caveat in (advice.caveats if advice else ()) if not is_of_trials(caveat)),
+        *(caveat for caveat in analysis.caveats if not is_of_trials(caveat)),
         *(analysis.answer.notes if analysis.answer and analysis.slices else ()),
     ]
     said = analysis.recommendation["reason"]
@@ -96,12 +93,18 @@ def doubts(analysis: Analysis) -> list[Claim]:
 
 def limiting(s: Slice) -> list[Claim]:
     """What limits each phase, or where that cannot be told what the phase is, in a line each."""
-    claims = []
-    for number, row in enumerate(phase_rows(s.model)):
-        told = limits(s.why, number) if s.why else row["meaning"]
-        text = _("{start} to {stop} ({phase}): {told}.", told=told, **row)
-        claims.append(Claim(text, (Evidence(f"{s.anchor('phases')}-{number + 1}"),)))
-    return claims
+    phases, why = s.anchor("phases"), s.why
+    return [
+        Claim(
+            _(
+                "{start} to {stop} ({phase}): {told}.",
+                told=limits(why, i) if why else row["meaning"],
+                **row,
+            ),
+            (Evidence(f"{phases}-{i + 1}"),),
+        )
+        for i, row in enumerate(phase_rows(s.model))
+    ]
 
 
 def _evidence_of_advice(analysis: Analysis) -> tuple[Evidence, ...]:
@@ -135,12 +138,12 @@ def notes(analysis: Analysis) -> Prose | None:
     None if there is nothing."""
     noted = [note for note in analysis.further("notes") if note not in analysis.left_out]
     told = analysis.answer.notes if analysis.answer else ()
-    said = (*(analysis.advice.caveats if analysis.advice else ()), *told)
-    for s in analysis:
-        more = [warning for warning in s.model.warnings if warning not in said]
-        noted += [
-            _("{slice}: {said}", slice=s.name, said=text) if s.name else text for text in more
-        ]
+    noted += [
+        _("{slice}: {said}", slice=s.name, said=warning) if s.name else warning
+        for s in analysis
+        for warning in s.model.warnings
+        if warning not in (*analysis.caveats, *told)
+    ]
     claims = tuple(Claim(note, (RAW,)) for note in noted)
     return Prose(claims, heading=_("Warnings"), level=3, style="warnings") if claims else None
 

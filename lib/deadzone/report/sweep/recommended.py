@@ -110,8 +110,8 @@ def usage(source: Source, levels: Mapping[str, Level]) -> Usage:
         quantiles = np.quantile(cores, shares, weights=seconds, method="inverted_cdf")
     else:
         quantiles = np.quantile(trials["cpu_efficiency"].to_numpy(float), shares)
-    at = dict(zip(REQUEST_PERCENTILES, map(float, quantiles), strict=True))
-    return Usage(at, len(trials), is_sampled)
+    used = map(float, quantiles)
+    return Usage(dict(zip(REQUEST_PERCENTILES, used, strict=True)), len(trials), is_sampled)
 
 
 def _only(study: str, factor: str, trials: pd.DataFrame) -> Level:

@@ -128,8 +128,7 @@ def _compared(now: Analysis, advice: Recommendation, earlier: RunFolder) -> tupl
 
 def previous_run(run: RunFolder) -> RunFolder | None:
     """The run of the same study that was measured last before one."""
-    earlier = earlier_runs(run)
-    return earlier[-1] if earlier else None
+    return next(reversed(earlier_runs(run)), None)
 
 
 def earlier_runs(run: RunFolder) -> list[RunFolder]:

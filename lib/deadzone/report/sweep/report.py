@@ -68,8 +68,7 @@ class SweepReport:
         """The claims of the run with their verdicts. further: claims that are judged with them, as
         on the command line, or as mappings."""
         judged = judge_run(self.analysis.source, self.analysis, further)
-        heading = section(_("What was claimed"), "heading")
-        return [heading, claims_table(judged)] if judged else []
+        return [section(_("What was claimed"), "heading"), claims_table(judged)] if judged else []
 
     def regression_check(self) -> list[Block]:
         """What moved since the previous run of the study; nothing for its first run, and for a

@@ -63,7 +63,8 @@ def load_source(
         path, trials = Path(table), read_table(Path(table))
         if not (knob and response):
             raise TableError(f"{path}: say which column is the knob and which the response.")
-        return _of_table(path.stem, path.stem, "", trials, knob, response, goal, by)
+        seen = experiment_in(trials, knob, response, goal, by)
+        return Source(**vars(seen), name=path.stem, title=path.stem)
     runs = places.runs_folder()
     if or_reference and run in ("", "latest") and not list_runs(runs):
         return _of_reference(knob, response, goal, by)
@@ -83,22 +84,8 @@ def _of_reference(knob: str, response: str, goal: str, by: tuple[str, ...]) -> S
         "A published table is shown until there is a run: {command} makes one.",
         command="deadzone run xz-threads" if is_in_command() else "dz.sweep('xz-threads')",
     )
-    knob, response = knob or "cpu_limit", response or "wall_s"
-    return _of_table(REFERENCE, title, question, trials, knob, response, goal, by)
-
-
-def _of_table(
-    name: str,
-    title: str,
-    question: str,
-    trials: pd.DataFrame,
-    knob: str,
-    response: str,
-    goal: str,
-    by: tuple[str, ...],
-) -> Source:
-    seen = experiment_in(trials, knob, response, goal, by)
-    return Source(**vars(seen), name=name, title=title, question=question)
+    seen = experiment_in(trials, knob or "cpu_limit", response or "wall_s", goal, by)
+    return Source(**vars(seen), name=REFERENCE, title=title, question=question)
 
 
 def _of_run(run: RunFolder, knob: str, response: str, goal: str, by: tuple[str, ...]) -> Source:
@@ -126,6 +113,7 @@ def _of_run(run: RunFolder, knob: str, response: str, goal: str, by: tuple[str, 
     read = getattr(study.workload, "responses", {}).get(response)
     unit = read.unit if read else None
     better = (own.goal, own.goal_from) if is_own else direction_of(response, goal, unit)
+    written = study.factors.get(knob, FactorSpec())
     doubts = [
         *_of_limits(study, trials, run.provenance()),
         *_untrusted_levels(trials, knob),
@@ -159,8 +147,8 @@ def _of_run(run: RunFolder, knob: str, response: str, goal: str, by: tuple[str, 
         goal=better[0],
         goal_from=better[1],
         by=by or _other_factors(study, trials, knob),
-        role=study.factors.get(knob, FactorSpec()).role or "",
-        how=_how(study, knob),
+        role=written.role or "",
+        how={"scale": written.scale, "places": written.at, "measured_on": own.scale},
         study=study,
         run_id=run.run_id,
         provenance=run.provenance(),
@@ -178,12 +166,6 @@ def _option(study: Study, knob: str) -> str:
     return before[1] if before else ""
 
 
-def _how(study: Study, knob: str) -> dict[str, Any]:
-    """How the study writes the knob and the response, for the fit."""
-    written = study.factors.get(knob, FactorSpec())
-    return {"scale": written.scale, "places": written.at, "measured_on": study.response.scale}
-
-
 def _other_factors(study: Study, trials: pd.DataFrame, knob: str) -> tuple[str, ...]:
     """The factors beside the knob that vary where it does not; one that was set together with it
     slices nothing."""
@@ -199,8 +181,8 @@ def _of_limits(study: Study, trials: pd.DataFrame, provenance: dict[str, Any]) -
     """What to know of the mechanism where it was no quota of the kernel's."""
     mechanism = provenance.get("limits_mechanism")
     if mechanism == "emulated":
-        fixed = getattr(study.target, "cpu_limit", NONE)
-        return emulation_doubts(trials, fixed, provenance.get("cores_usable"))
+        cores = provenance.get("cores_usable")
+        return emulation_doubts(trials, getattr(study.target, "cpu_limit", NONE), cores)
     affinity = _(
         "The CPU limit was put in force by affinity: the program saw fewer cores instead of a "
         "quota, so nothing was throttled. A quota, as in a container, may behave differently."
@@ -256,15 +238,15 @@ def _missing(study: Study, trials: pd.DataFrame, knob: str, resume: str) -> list
         FAILED: [level for level in planned if level in tried - sound],
         UNREACHED: [level for level in planned if level not in tried],
     }
-    counts = {"planned": len(planned), "failed": int(rows[knob].isin(missing[FAILED]).sum())}
     return [
         say(
             text,
             n=len(which),
+            planned=len(planned),
+            failed=int(rows[knob].isin(which).sum()),
             levels=listing(which),
             knob=plain_name(knob),
             resume=resume,
-            **counts,
         )
         for text, which in missing.items()
         if which

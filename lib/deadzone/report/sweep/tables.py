@@ -65,10 +65,9 @@ def is_measured(trials: pd.DataFrame, column: str) -> bool:
 
 def outliers_table(s: Slice) -> Table | None:
     """The trials that were given less weight, with the reason; None if there are none."""
-    n = len(s.model.outliers)
-    if not n:
+    if s.model.outliers.empty:
         return None
-    caption = say(OUTLIERS, n=n, all=s.model.n_trials)
+    caption = say(OUTLIERS, n=len(s.model.outliers), all=s.model.n_trials)
     return Table.shown(summarise(s.model, s.advice).sections[-1], s.anchor("outliers"), caption)
 
 
@@ -82,16 +81,19 @@ def left_out(source: Source) -> list[Table]:
     ):
         if rows.empty:
             continue
-        said = rows[reason].fillna("") if reason in rows else ""
-        status = rows.get("status", "")
-        named = {"level": rows[source.knob].map(level_name), "status": status, "reason": said}
-        numbered = {**named, "trial": rows.get("trial", rows.index + 1)}
-        alike = pd.DataFrame(numbered, index=rows.index).astype(str)
-        grouped = alike.groupby([*named], sort=False)["trial"]
-        shown = grouped.agg(count="size", numbers=lambda trials: listing([*trials])).reset_index()
+        said = {
+            "level": rows[source.knob].map(level_name),
+            "status": rows.get("status", ""),
+            "reason": rows[reason].fillna("") if reason in rows else "",
+            "trial": rows.get("trial", rows.index + 1),
+        }
+        alike = pd.DataFrame(said, index=rows.index).astype(str)
+        grouped = alike.groupby(["level", "status", "reason"], sort=False)["trial"]
+        shown = grouped.agg(count="size", numbers=lambda trials: listing([*trials]))
         told = say(text, n=len(rows), all=len(source.trials))
-        cells, label = shown.to_dict("records"), axis_label(source.knob)
-        tables.append(Table.of(LEFT_OUT_TABLE, cells, identity, told=told, knob_label=label))
+        more = {"told": told, "knob_label": axis_label(source.knob)}
+        cells = shown.reset_index().to_dict("records")
+        tables.append(Table.of(LEFT_OUT_TABLE, cells, identity, **more))
     return tables
 
 

@@ -152,8 +152,8 @@ def _limits(analysis: Analysis, wide: Terminal) -> Iterator[str]:
 def _doubts(analysis: Analysis) -> list[str]:
     """What is doubtful beside the findings, each once, with the slices that it is about unless it
     is about all of them."""
-    caveats = analysis.advice.caveats if analysis.advice else ()
-    doubts: dict[str, list[str]] = {doubt: [] for doubt in (*analysis.source.doubts, *caveats)}
+    general = (*analysis.source.doubts, *analysis.caveats)
+    doubts: dict[str, list[str]] = {doubt: [] for doubt in general}
     for part in analysis:
         for warning in part.model.warnings:
             doubts.setdefault(warning, []).append(part.name)
