@@ -13,7 +13,7 @@ from deadzone.errors import EXIT_WORSE
 
 Strings = tuple[str, ...]
 
-SAY_WHAT = ("responses", "goals", "factors", "wide", "name", "threshold", "confidence")
+SAY_WHAT = ("responses", "goals", "by", "wide", "name", "threshold", "confidence")
 """Parameters of the command that say what is compared, and how."""
 
 
@@ -48,7 +48,6 @@ SAY_WHAT = ("responses", "goals", "factors", "wide", "name", "threshold", "confi
 )
 @click.option(
     "--by",
-    "factors",
     multiple=True,
     metavar="COL",
     help="Column of a factor; may be repeated. Found by default.",
@@ -72,7 +71,6 @@ def command(
     runs: int,
     responses: Strings,
     goals: Strings,
-    factors: Strings,
     fail_on: str | None,
     form: str | None,
     only_if: str | None,
@@ -89,7 +87,6 @@ def command(
 
     Each commit has a worktree, which is removed in the end: an interrupted comparison begins anew.
     """
-    limits["by"] = factors
     whole = shlex.join(["deadzone", "compare", *sources, *_asked()])
     if checkout:
         from deadzone.verbs.checkouts import compare_checkouts

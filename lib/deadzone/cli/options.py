@@ -78,21 +78,16 @@ zero_option = click.option(
     help="What 0 among the knob's levels is: a level (default), or a word such as off or no limit.",
 )
 
-WORD_OR_LEVEL: tuple[tuple[str, str, float], ...] = (
-    ("minus_one", MINUS_ONE, -1),
-    ("zero", ZERO, 0),
-)
-"""Each option by its name, with the level it is about and the place of that as a number."""
-
 
 def places_asked(given: dict[str, Any]) -> dict[str, Place]:
     """Where --minus-one and --zero put their levels of the knob, as a study says under `at`; taken
     out of what is given."""
-    places: dict[str, Place] = {}
-    for name, level, number in WORD_OR_LEVEL:
-        if said := given.pop(name):
-            places[level] = "apart" if said == "word" else number
-    return places
+    asked = {MINUS_ONE: (given.pop("minus_one"), -1), ZERO: (given.pop("zero"), 0)}
+    return {
+        level: "apart" if said == "word" else number
+        for level, (said, number) in asked.items()
+        if said
+    }
 
 
 def together(*options: Callable[[Command], Command]) -> Callable[[Command], Command]:

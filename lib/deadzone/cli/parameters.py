@@ -32,16 +32,16 @@ EXECUTED = (
 )  # fmt: skip
 """Keys of a study whose text is executed, or names what is."""
 
-belongs_option = click.option(
-    "--belongs",
-    multiple=True,
-    metavar="KEY=VALUE",
-    help="A running process that works for the trials, such as a server: port=5432, "
-    "process=postgres, unit=, pid_file=, cgroup=, container= or pod=.",
-)
-
-
-adaptive_options = together(
+measuring_options = together(
+    click.option(
+        "--belongs",
+        multiple=True,
+        metavar="KEY=VALUE",
+        help="A running process that works for the trials, such as a server: port=5432, "
+        "process=postgres, unit=, pid_file=, cgroup=, container= or pod=.",
+    ),
+    minus_one_option,
+    zero_option,
     click.option(
         "--adaptive",
         is_flag=True,
@@ -59,12 +59,6 @@ adaptive_options = together(
         metavar="TIME",
         help="Time that the trials may take, such as 30s, 5m or 1h; anew with --resume.",
     ),
-)
-measuring_options = together(
-    belongs_option,
-    minus_one_option,
-    zero_option,
-    adaptive_options,
     click.option(
         "--foreign-cpu",
         type=click.FloatRange(min=0, min_open=True),

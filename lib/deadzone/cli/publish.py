@@ -32,12 +32,10 @@ def command(
     """Execute and publish each SOURCE as page, PDF and notebook. A SOURCE is a run (an id, a
     folder, or STUDY/latest) or a notebook (a path ending in .ipynb). Then rebuild the index of
     reports/: every study with its newest verdict."""
-    from deadzone.report.document.publishing import publish_index
+    from deadzone.report.document.publishing import publish_index, publish_reference
 
     pages: list[str] = []
     if reference:
-        from deadzone.report.document.publishing import publish_reference
-
         if parameters:
             raise click.UsageError("-p is of a run or a notebook, not of --reference")
         publish_reference(sources)

@@ -52,7 +52,7 @@ def command(
     warn_of_pdf(published)
     moved, comment = False, ""
     if form or only_if:
-        from deadzone.report.sweep.comment import comment_on
+        from deadzone.report.sweep.report import comment_on
 
         with speaking(str(given.get("lang", LANGUAGES[0]))):
             moved, comment = comment_on(run_folder, published, given)

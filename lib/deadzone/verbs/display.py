@@ -132,9 +132,9 @@ def _said(texts: Sequence[str], style: str = "verdict", **head: Any) -> display.
 def _of_run(analysis: Analysis) -> display.Verdict:
     """The verdict of a run with every doubt, which heads the page."""
     verdict = prose.verdict(analysis)
-    warnings = [warning for each in analysis for warning in each.model.warnings]
-    doubts = [*analysis.source.doubts, *warnings]
+    warnings = (warning for each in analysis for warning in each.model.warnings)
+    doubts = map(str, (*analysis.source.doubts, *warnings))
     rest = (*prose.to_do(analysis), *prose.doubts(analysis))
     sentences = {claim.text for claim in rest}
-    further = dict.fromkeys(doubt for doubt in map(str, doubts) if doubt not in sentences)
+    further = dict.fromkeys(doubt for doubt in doubts if doubt not in sentences)
     return replace(verdict, paragraphs=(*verdict.paragraphs, *rest, *further))

@@ -50,11 +50,14 @@ def doctor() -> "pd.DataFrame":
 
 def examine() -> list[Check]:
     """Try out everything a study may need. Removes what killed runs left behind, and says so."""
-    machine = f"{usable_cores()} cores of {cpu_model()}, Python {platform.python_version()}"
     left = [*map(str, remove_leftovers())]
     left_over = f"removed {len(left)} left by killed runs: {', '.join(left)}" if left else "none"
     return [
-        Check("machine", "works", machine),
+        Check(
+            "machine",
+            "works",
+            f"{usable_cores()} cores of {cpu_model()}, Python {platform.python_version()}",
+        ),
         Check("left-overs", "works", left_over),
         *_limits(),
         _io_limit(),

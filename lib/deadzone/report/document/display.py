@@ -332,9 +332,8 @@ def block_of(bundle: Mapping[str, Any]) -> Block | None:
 
 def _drawing(html: str) -> str:
     """The drawing within a figure's HTML, without what describes it there."""
-    start, stop = html.find("<svg"), html.rfind("</svg>")
-    svg = html[start : stop + len("</svg>")] if start >= 0 else ""
-    return re.sub(r'^<svg role="img" aria-label="[^"]*"', "<svg", svg, count=1)
+    svg = re.search(r"<svg.*</svg>", html, re.DOTALL)
+    return re.sub(r'^<svg role="img" aria-label="[^"]*"', "<svg", svg[0] if svg else "", count=1)
 
 
 class Names:
@@ -366,8 +365,7 @@ class Names:
             elif isinstance(part, Block) and (identity := getattr(part, "id", "")):
                 self._texts[identity] = getattr(part, "heading", "") or identity
         claims = (claim for part in parts for claim in getattr(part, "paragraphs", ()))
-        known = (item for claim in claims for item in self._known(claim))
-        self.evidence = tuple(dict.fromkeys(known))
+        self.evidence = tuple(dict.fromkeys(item for one in claims for item in self._known(one)))
 
     def _call(self, identity: str, text: str) -> None:
         if identity in self._texts:

@@ -193,17 +193,17 @@ def _chapter(guide: Any, cell: Any) -> _Chapter:
     is_stated = _is_stated(guide)
     source = guide["source"] if is_stated else ""
     outputs = cell.get("outputs", ()) if _is_stated(cell) else ()
-    cell_parts: list[Part] = []
     caption = last_comment(cell["source"]) if cell else ""
     if not caption and any(map(is_captioned, outputs)):
         source, caption = without_last_paragraph(source)
-    for output in outputs:
-        part = part_of(output, caption or last_heading(guide["source"] if is_stated else ""))
-        cell_parts += [part] if part is not None else []
-    verdict = any(isinstance(part, Verdict) for part in cell_parts)
+    parts = (
+        part_of(output, caption or last_heading(guide["source"] if is_stated else ""))
+        for output in outputs
+    )
+    shown = tuple(part for part in parts if part is not None)
     has_code = _is_stated(cell) and PARAMETERS not in tags
-    place = -1 if verdict else int(APPENDIX in tags)
-    return _Chapter(source, tuple(cell_parts), guide is not None, has_code, place)
+    place = -1 if any(isinstance(part, Verdict) for part in shown) else int(APPENDIX in tags)
+    return _Chapter(source, shown, guide is not None, has_code, place)
 
 
 def _with_content(chapters: Sequence[_Chapter]) -> list[_Chapter]:

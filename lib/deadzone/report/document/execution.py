@@ -279,9 +279,9 @@ def scrubbed(notebook: Any) -> Any:
     """A copy of an executed notebook without machine paths, times and random ids, as plain data."""
     folders = machine_folders()
     cells = [_cell(cell, position, folders) for position, cell in enumerate(notebook["cells"])]
-    parameters = dict(notebook["metadata"].get("papermill", {}).get("parameters", {}))
+    given = notebook["metadata"].get("papermill", {}).get("parameters", {})
     metadata: dict[str, Any] = {
-        "papermill": {"parameters": without_paths(parameters, folders)},
+        "papermill": {"parameters": without_paths(given, folders)},
         "language_info": {"name": "python"},
     }
     if "kernelspec" in notebook["metadata"]:  # how to open it

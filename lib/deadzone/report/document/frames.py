@@ -38,7 +38,9 @@ PROBABILITY = re.compile(r"(.* )?(probability|confidence|chance)")
 P_VALUE = re.compile(r"[pq]( .*)?")
 """Heads of columns of probabilities and of p-values, which pandas rounds to 0 and 1."""
 
-WORDS = {"True": "yes", "False": "no", "dead_zone": "dead zone"}
+WORDS = {
+    "True": "yes", "False": "no", "dead_zone": "dead zone", **dict.fromkeys(MISSING, NO_VALUE)
+}  # fmt: skip
 """What pandas and the phase model write, as a reader says it."""
 
 ROUNDED_TO_ZERO = re.compile(r"^-(?=0(\.0*)?$)")
@@ -127,8 +129,7 @@ def _head(column: str) -> str:
 def _column(head: str, cells: list[str]) -> list[str]:
     """A column as a reader writes it: whole numbers without `.0`, thousands apart from five digits
     on, probabilities with their bounds, yes and no."""
-    parts = [NO_VALUE if cell in MISSING else WORDS.get(cell, cell) for cell in cells]
-    parts = [ROUNDED_TO_ZERO.sub("", cell) for cell in parts]
+    parts = [ROUNDED_TO_ZERO.sub("", WORDS.get(cell, cell)) for cell in cells]
     if not _is_numeric(parts):
         return parts
     if PROBABILITY.fullmatch(head) or P_VALUE.fullmatch(head):

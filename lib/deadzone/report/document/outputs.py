@@ -9,6 +9,7 @@ from base64 import b64decode
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from html import unescape
+from itertools import count, takewhile
 from typing import Any
 
 from deadzone.errors import ReportError
@@ -198,17 +199,13 @@ def is_above(source: str, heading: str) -> bool:
 def last_comment(code: str) -> str:
     """The last comment of a cell that stands on lines of its own, in one line; empty if there is
     none."""
-    headings: list[tuple[int, str]] = []
+    comments: dict[int, str] = {}
     try:
         for token in tokenize.generate_tokens(io.StringIO(code).readline):
             is_alone = token.type == tokenize.COMMENT and not token.line[: token.start[1]].strip()
             if is_alone and not NOTE_TO_TOOLS.match(token.string):
-                headings.append((token.start[0], token.string.lstrip("#").strip()))
+                comments[token.start[0]] = token.string.lstrip("#").strip()
     except (tokenize.TokenError, SyntaxError):  # a cell of IPython's own words, such as %matplotlib
         return ""
-    words: list[str] = []
-    for line, text in reversed(headings):
-        if words and line != headings[-1][0] - len(words):
-            break
-        words.insert(0, text)
-    return " ".join(words).strip()
+    lines = [*takewhile(comments.__contains__, count(max(comments, default=0), -1))]
+    return " ".join(comments[line] for line in reversed(lines)).strip()

@@ -44,7 +44,7 @@ def pdf(document: Document) -> bytes:
 
     values = template_input(document)
     try:
-        written = typst.compile(
+        written: bytes = typst.compile(
             str(TEMPLATE),
             root=str(TEMPLATE.parent),
             font_paths=[str(font_folder())] if KOREAN.search(values) else [],

@@ -154,11 +154,9 @@ def publish_notebook(
 def folder_for(folder: Path, language: str) -> Path:
     """Where the report of a run belongs: beside the first one, in a folder of its own, if that is
     in another language."""
-    try:
-        first = json.loads((folder / ENTRY).read_text(encoding="utf-8"))["language"]
-    except (OSError, ValueError, KeyError):
-        return folder
-    return folder if first == language else folder / language
+    with suppress(ReportError):
+        return folder if read_entry(folder).language == language else folder / language
+    return folder
 
 
 def write_report(
@@ -304,7 +302,6 @@ def index_page(all_entries: Sequence[Entry], reports: Path, lang: str) -> str:
     """The page of all reports."""
     studies = [list(group) for _, group in groupby(all_entries, key=lambda entry: entry.study)]
     studies.sort(key=lambda group: (group[0].date, group[0].study), reverse=True)
-    styles = [(TEMPLATES / "deadzone" / name).read_text(encoding="utf-8") for name in STYLES]
     words = {
         "heading": _("Reports"),
         "introduction": ngettext(
@@ -332,7 +329,7 @@ def index_page(all_entries: Sequence[Entry], reports: Path, lang: str) -> str:
         quote,
         lang=lang,
         studies=studies,
-        styles=styles,
+        styles=[(TEMPLATES / "deadzone" / name).read_text(encoding="utf-8") for name in STYLES],
         own_name=OWN_NAMES.__getitem__,
         thumbnail=partial(_thumbnail, reports),
         translations=partial(_translations, reports),
@@ -416,11 +413,11 @@ def _head(study: str) -> dict[str, Any]:
     from deadzone.store.reference import reference_package
 
     document = reference_package(study)["sources"][0]
-    author = document.get("author") or document.get("series") or "not stated"
     day = str(document.get("date") or "")
-    told = (
-        ("Document", str(document["title"])),
-        ("Author", str(author)),
-        ("Date", date(day, "en") if day else "not stated"),
-    )
-    return {"study": study, "run_id": FOLDER, "date": day, "facts": told}
+    told = {
+        "Document": document["title"],
+        "Author": document.get("author") or document.get("series") or "not stated",
+        "Date": date(day, "en") if day else "not stated",
+    }
+    facts = tuple((name, str(value)) for name, value in told.items())
+    return {"study": study, "run_id": FOLDER, "date": day, "facts": facts}

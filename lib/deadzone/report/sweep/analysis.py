@@ -164,8 +164,12 @@ def analyse(
         told = FAILED, listing([*map(level_name, barred)])
         doubts = (one for one in source.doubts if (one.text, one.values.get("levels")) != told)
         source = replace(source, barred=barred, doubts=tuple(doubts))
-    options = {"all_there_is": all_there_is(source), "barred": source.barred, **options}
-    options["anyway"] = anyway
+    options = {
+        "all_there_is": all_there_is(source),
+        "barred": source.barred,
+        "anyway": anyway,
+        **options,
+    }
     try:
         if source.analysed.empty:
             raise PhaseError(_("None of the {n:count} trials ended well.", n=len(source.trials)))

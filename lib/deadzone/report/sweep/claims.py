@@ -119,5 +119,5 @@ def claims_table(judged: Sequence[ClaimVerdict]) -> Table:
     """One row a claim: what is claimed, the verdict, and what the data say; above them how many the
     data support, in part, not at all, or cannot decide."""
     counts = {name: sum(verdict.verdict == name for verdict in judged) for name in VERDICT_NAMES}
-    rows = [{"one": verdict} for verdict in judged]
+    rows = ({"one": verdict} for verdict in judged)
     return Table.of(CLAIMS_TABLE, rows, "claims", n=len(judged), **counts)

@@ -307,11 +307,12 @@ def settings_table(answer: Answer, advice: Recommendation, cores: float | None =
     """One row a setting: trials, estimate with its interval, how much worse than the best, and the
     verdict. cores: of the machine, where a larger limit is no choice."""
     frame = settings_frame(answer, advice, cores)
-    asked = N_("{n} of {all} settings do what was asked of {response}.")
-    best = N_("{n} of {all} settings may be the best in {response}.")
-    none = N_("{all} settings, compared by {response}; none is recommended.")
     caption = say(
-        none if advice.is_withheld else best if advice.is_of_best else asked,
+        N_("{all} settings, compared by {response}; none is recommended.")
+        if advice.is_withheld
+        else N_("{n} of {all} settings may be the best in {response}.")
+        if advice.is_of_best
+        else N_("{n} of {all} settings do what was asked of {response}."),
         n=int(advice.table["tied"].sum()),
         all=len(advice.table),
         response=plain_name(advice.quantity),
@@ -373,9 +374,12 @@ def settings_figure(answer: Answer, advice: Recommendation, *, is_only: bool) ->
 def _shown_to_be(advice: Recommendation, row: pd.Series) -> str:
     if advice.is_withheld or not advice.is_of_best:
         return said_of(advice, row)
-    tied = N_("may be the best ({confidence:exact_percent} family-wise)")
-    worse = N_("shown to be worse")
-    return say(tied if row["tied"] else worse, confidence=advice.confidence)
+    return say(
+        N_("may be the best ({confidence:exact_percent} family-wise)")
+        if row["tied"]
+        else N_("shown to be worse"),
+        confidence=advice.confidence,
+    )
 
 
 def _draw_setting(

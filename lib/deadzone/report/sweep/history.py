@@ -87,8 +87,6 @@ def verdict_of(run: RunFolder, analysis: Analysis | None = None) -> dict[str, An
 
 def _verdict(run: RunFolder, analysis: Analysis) -> dict[str, Any]:
     source, facts = analysis.source, run.provenance()
-    code = str(facts.get("git_commit", ""))[:10] + ("+" if facts.get("git_changed") else "")
-    program = "; ".join(f"{name} {text}" for name, text in facts.get(IDENTITY, {}).items())
     curves = [_curve(s.name, s.advice, s.source, [*s.model.joints["level"]]) for s in analysis]
     if not curves and analysis.advice is not None:
         curves = [_curve("", analysis.advice, source, [])]
@@ -104,9 +102,9 @@ def _verdict(run: RunFolder, analysis: Analysis) -> dict[str, Any]:
         "recorded_at": facts.get("recorded_at", ""),
         "study": _parts(run.study()),
         "machine": ", ".join(str(facts[name]) for name in MACHINE if facts.get(name)),
-        "program": program,
+        "program": "; ".join(f"{name} {text}" for name, text in facts.get(IDENTITY, {}).items()),
         "version": facts.get("packages", {}).get("deadzone", ""),
-        "code": code,
+        "code": str(facts.get("git_commit", ""))[:10] + ("+" if facts.get("git_changed") else ""),
         "knob": source.knob,
         "response": source.response,
         "goal": source.goal,

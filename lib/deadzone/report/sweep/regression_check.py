@@ -134,10 +134,10 @@ def previous_run(run: RunFolder) -> RunFolder | None:
 def earlier_runs(run: RunFolder) -> list[RunFolder]:
     """The runs of the same study that were measured before one, the oldest first; a run without
     trials does not count, and a published one stands beside those of other studies."""
-    if run.folder.parent.name != run.study().study:
+    study = run.folder.parent
+    if study.name != run.study().study:
         return []
-    siblings = list_runs(run.folder.parent.parent, run.folder.parent.name)
-    before = takewhile(lambda one: one.run_id != run.run_id, siblings)
+    before = takewhile(lambda one: one.run_id != run.run_id, list_runs(study.parent, study.name))
     return [one for one in before if one.journal_file.exists()]
 
 
@@ -151,7 +151,11 @@ def _best_setting(
         other.setting in [*one.table["setting"]] and other.setting not in one.tied
         for one, other in ((then, now), (now, then))
     )
-    text = (
+    before, after = (
+        _("none") if advice.setting is None else str(advice.chosen["name"])
+        for advice in (then, now)
+    )
+    return moved, say(
         N_(
             "The best setting moved since run {previous} of {date}: {before} then, {after} now, "
             "and each run shows the other's to be worse."
@@ -160,13 +164,11 @@ def _best_setting(
         else N_(
             "Since run {previous} of {date} no move of the best setting is shown: {before} then, "
             "{after} now."
-        )
+        ),
+        before=before,
+        after=after,
+        **run,
     )
-    before, after = (
-        _("none") if advice.setting is None else str(advice.chosen["name"])
-        for advice in (then, now)
-    )
-    return moved, say(text, before=before, after=after, **run)
 
 
 def _phases(moves: Moves, run: dict[str, str]) -> str:

@@ -1,24 +1,29 @@
-"""The report of a sweep: an analysis as the blocks of a notebook.
+"""The report of a sweep: an analysis as the blocks of a notebook, and as a comment on a pull
+request.
 
 A notebook asks for one method a section; each returns the blocks to display, also where nothing
 could be fitted: the report of a failed sweep says so and shows what there is.
 """
 
-from collections.abc import Sequence
+import os
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from deadzone import packs
 from deadzone.analysis.phases.quantities import listing, plain_name
 from deadzone.errors import PhaseError, check_known
 from deadzone.language.formats import exact
+from deadzone.language.markdown import markdown
 from deadzone.language.messages import N_, _, ngettext, say
 from deadzone.language.tabling import Layout
 from deadzone.report.document.display import Block, Claim, Prose, Table, Title, Verdict, section
+from deadzone.report.document.publishing import Published, read_entry
 from deadzone.report.sweep import figures, prose, tables
 from deadzone.report.sweep.analysis import Analysis, all_there_is
-from deadzone.report.sweep.claims import claims_table, judge_run
+from deadzone.report.sweep.claims import claims_moved, claims_table, judge_run, judged_of
 from deadzone.report.sweep.recommended import applied
-from deadzone.report.sweep.regression_check import regression_check
+from deadzone.report.sweep.regression_check import regression_check, since_previous
 from deadzone.report.sweep.trials import Source
 from deadzone.store.run import RunFolder
 from deadzone.study.design import Treatment
@@ -202,3 +207,26 @@ def _limit(limited_by: str) -> str:
     if limited_by == GENERATOR:
         return _("could not be sent")
     return listing([plain_name(column) for column in limited_by.split(", ")])
+
+
+def comment_on(
+    run: RunFolder, published: Published, parameters: Mapping[str, Any]
+) -> tuple[bool, str]:
+    """Whether a phase or the verdict on a claim moved since the previous run of the study, and the
+    comment in Markdown: the verdict, every setting, what moved, claims and doubts.
+
+    parameters: of the notebook that made the report.
+    """
+    judged, since = judged_of(run), since_previous(run, parameters)
+    moved = (since is not None and since.moved) or claims_moved(run, judged)
+    entry = read_entry(published.folder)
+    verdict, table, notes = entry.verdict, None, [*map(str, judged)]
+    if since:
+        analysis = since.now
+        verdict = analysis.verdict
+        settings = SweepReport(analysis).treatments()
+        table = next((block.frame for block in settings if isinstance(block, Table)), None)
+        doubts = [*prose.title(analysis).doubts, *map(str, prose.doubts(analysis))]
+        notes = [since.sentence, *notes, *doubts]
+    whole = os.path.relpath(published.page)
+    return moved, markdown(f"{entry.title}: {verdict}", table, notes, whole)

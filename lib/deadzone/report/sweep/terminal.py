@@ -85,10 +85,15 @@ def in_terminal(
         # the end of what scrolls by, and the beginning of a file
         return "\n".join(whole + told if terminal else told + whole)
     curves = [] if quiet or terminal is None else [curve_lines(part, terminal) for part in analysis]
-    limits = [] if quiet else _limits(analysis, wide)
-    answer = _answer(analysis, wide, have_settings=bool(curves))
-    by_curve = [wide.paragraph(said, "  ") for said in _by_the_curve(analysis)]
-    return "\n".join([*chain(*curves), answer, *by_curve, *limits, *_first_doubts(analysis, wide)])
+    return "\n".join(
+        [
+            *chain(*curves),
+            _answer(analysis, wide, have_settings=bool(curves)),
+            *(wide.paragraph(said, "  ") for said in _by_the_curve(analysis)),
+            *(() if quiet else _limits(analysis, wide)),
+            *_first_doubts(analysis, wide),
+        ]
+    )
 
 
 def _answer(analysis: Analysis, wide: Terminal, have_settings: bool = False) -> str:
@@ -114,8 +119,8 @@ def _by_the_curve(analysis: Analysis) -> Iterator[Message]:
 
 
 def _first_doubts(analysis: Analysis, wide: Terminal) -> Iterator[str]:
-    found = (*analysis.further("stops", "doubts"), *analysis.left_out)
-    doubts = [*dict.fromkeys([*found, *_doubts(analysis)])]
+    found = (*analysis.further("stops", "doubts"), *analysis.left_out, *_doubts(analysis))
+    doubts = [*dict.fromkeys(found)]
     for doubt, lines in zip(doubts, DOUBT_LINES, strict=False):
         yield wide.paragraph(doubt, "  ", lines)
     if more := len(doubts[len(DOUBT_LINES) :]):
