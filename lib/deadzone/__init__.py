@@ -56,21 +56,13 @@ def _of_packs() -> dict[str, str]:
 
 
 def __getattr__(name: str) -> Any:
-    home = HOMES.get(name)
-    if (
-        home is None
-        and name.isidentifier()
-        and not name.startswith("_")
-        and find_spec(f"deadzone.{name}") is None
-    ):
-        place = _of_packs().get(name)
-        if place:
-            return import_module("deadzone.packs").load(place)
-    if not home:
-        hint = import_module("deadzone.errors").did_you_mean(name, __dir__())
-        sentence = f"module 'deadzone' has no attribute {name!r}.{hint}"
-        raise AttributeError(GONE.get(name, sentence))
-    return getattr(import_module(home), name)
+    if name in HOMES:
+        return getattr(import_module(HOMES[name]), name)
+    is_public = name.isidentifier() and not name.startswith("_")
+    if is_public and not find_spec(f"deadzone.{name}") and (place := _of_packs().get(name)):
+        return import_module("deadzone.packs").load(place)
+    hint = import_module("deadzone.errors").did_you_mean(name, __dir__())
+    raise AttributeError(GONE.get(name, f"module 'deadzone' has no attribute {name!r}.{hint}"))
 
 
 def __dir__() -> list[str]:

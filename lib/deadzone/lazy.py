@@ -12,6 +12,5 @@ LISTED = re.compile(r"^    from (\S+) import (\([^)]*\)|.+$)", re.MULTILINE)
 def listed(module: str) -> dict[str, str]:
     """The names that a module lists, each with the module that defines it. module: the
     `__file__`."""
-    text = Path(module).read_text(encoding="utf-8")
-    found = LISTED.findall(text)
+    found = LISTED.findall(Path(module).read_text(encoding="utf-8"))
     return {name: home for home, names in found for name in re.findall(r"\w+", names)}

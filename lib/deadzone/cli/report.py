@@ -58,8 +58,11 @@ def command(
             moved, comment = comment_on(run_folder, published, given)
     if only_if and not moved:
         return
-    pdf = published.pdf and str(published.pdf)
-    shown = {"report": str(published.front), "page": str(published.page), "pdf": pdf}
+    shown = {
+        "report": str(published.front),
+        "page": str(published.page),
+        "pdf": published.pdf and str(published.pdf),
+    }
     click.echo(json.dumps(shown) if as_json else comment if form else str(published.front))
     if only_if:
         raise click.exceptions.Exit(EXIT_MOVED)

@@ -177,9 +177,8 @@ def _without_its_line(runs: Path, name: str | None) -> RunFolder:
     """The run to go on with, whose study says what its line did. Raises click.UsageError where a
     command is missing, StoreError for a run that needs its line."""
     typed = click.get_current_context().get_parameter_source
-    options = (*OPTIONS, "minus_one", "zero")
-    asked = [option for option in options if typed(option) is ParameterSource.COMMANDLINE]
-    if not name or asked or typed("save") is ParameterSource.COMMANDLINE:
+    options = (*OPTIONS, "minus_one", "zero", "save")
+    if not name or any(typed(option) is ParameterSource.COMMANDLINE for option in options):
         raise click.UsageError("Missing argument '-- COMMAND [ARGUMENT]...'.")
     run = RunFolder.find(runs, name)
     line, folder = command_line(run), try_folder(run)

@@ -155,9 +155,9 @@ def _study_of_command(command: Any, levels: Levels, design: dict[str, Any]) -> S
         check_type(StudyError, design.get(name) or [], list | tuple, f"{name}, a list of texts,")
     words = tuple(map(str, command))
     texts = {name: _text_of(name, known) for name, known in levels.items()}
-    limits = {name for name in LIMITS if f"{{{name}}}" not in words} & {*texts}
-    lists = [(name, text) for name, text in texts.items() if name not in limits]
-    asked = {**design, "lists": lists, **{name: texts[name] for name in limits}}
+    own = [name for name in LIMITS if name in texts and f"{{{name}}}" not in words]
+    limits = {name: texts.pop(name) for name in own}
+    asked = {**design, **limits, "lists": [*texts.items()]}
     return parse_study(study_of_line(words, asked, usable_cores()), "", paths)
 
 

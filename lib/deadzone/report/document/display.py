@@ -182,9 +182,6 @@ class Notes(Block):
     evidence: tuple[Evidence, ...]
     heading: str = ""
 
-    def __repr__(self) -> str:
-        return self.heading
-
 
 def section(heading: str, anchor: str) -> Prose:
     """The heading of a section; its anchor is alike in every language."""

@@ -135,10 +135,9 @@ def _curve(
 
 def _parts(study: Study) -> dict[str, str]:
     """A checksum of each key of a study that bears on what is measured."""
-    written = study.model_dump(mode="json", exclude=NO_PART_OF_IT)
     return {
         name: hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()[:10]
-        for name, value in written.items()
+        for name, value in study.model_dump(mode="json", exclude=NO_PART_OF_IT).items()
     }
 
 

@@ -156,7 +156,7 @@ def reproduce(source: Source) -> CommandBlock:
         lines = [shlex.join(("deadzone", "fit", "TABLE", *roles, *by))]
     else:
         line = command_line(RunFolder(source.folder)) if source.folder else ""
-        is_bundled = source.folder == reference_run(source.study.study)
-        run_id = "reference" if is_bundled else source.run_id
-        lines = [*filter(None, [line]), f"deadzone report {source.study.study}/{run_id}"]
+        study = source.study.study
+        run_id = "reference" if source.folder == reference_run(study) else source.run_id
+        lines = [*filter(None, [line]), f"deadzone report {study}/{run_id}"]
     return CommandBlock(tuple(lines), id=REPRODUCE)

@@ -1,24 +1,20 @@
 """An analysis as a terminal shows it: the curve, a line a phase, the setting and how sure it is,
 every doubt."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import textwrap
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import chain
-from typing import TYPE_CHECKING, TextIO
+from typing import TextIO
 
 from deadzone.analysis.phases.decision import chosen, is_of_trials, measured_beside
 from deadzone.analysis.phases.quantities import listing
 from deadzone.analysis.phases.thresholds import PRACTICAL_TOLERANCE
 from deadzone.language.messages import Message, _, ngettext
+from deadzone.report.sweep.analysis import Analysis, Slice
 from deadzone.visible import visible
-
-if TYPE_CHECKING:
-    from deadzone.report.sweep.analysis import Analysis, Slice
 
 
 @dataclass(frozen=True)
