@@ -28,8 +28,7 @@ import numpy as np
 import pandas as pd
 
 from deadzone.analysis.findings.examining import CATALOGUE
-from deadzone.report.sweep.analysis import analyse
-from deadzone.report.sweep.trials import Source
+from deadzone.report.sweep.analysis import Source, analyse
 from deadzone.run.sweep.opening import planned
 from deadzone.run.sweep.progress import progress_on
 from deadzone.run.sweep.running import run_sweep

@@ -28,9 +28,8 @@ from deadzone.analysis.finding import Finding
 from deadzone.analysis.findings.examining import CATALOGUE
 from deadzone.analysis.phases.quantities import axis_label
 from deadzone.errors import DeadzoneError
-from deadzone.report.sweep.analysis import analyse
+from deadzone.report.sweep.analysis import Source, analyse
 from deadzone.report.sweep.source import load_source
-from deadzone.report.sweep.trials import Source
 from deadzone.run.sweep.opening import planned
 from deadzone.run.sweep.running import run_sweep
 from deadzone.store.run import RunFolder

@@ -10,10 +10,9 @@ from pathlib import Path
 
 from deadzone.errors import StoreError, TableError
 from deadzone.language.formats import duration
-from deadzone.report.sweep.analysis import analyse
+from deadzone.report.sweep.analysis import Source, analyse
 from deadzone.report.sweep.source import load_source
 from deadzone.report.sweep.terminal import Terminal, in_terminal
-from deadzone.report.sweep.trials import Source
 from deadzone.study.loading import load_study
 
 ROOT = Path(__file__).parent.parent

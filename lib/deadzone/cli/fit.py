@@ -30,9 +30,8 @@ from deadzone.cli.options import (
     zero_option,
 )
 from deadzone.errors import EXIT_FINDING, FindingError, PhaseError, TableError, did_you_mean
-from deadzone.report.sweep.analysis import Analysis, analyse, explained_by_account
+from deadzone.report.sweep.analysis import Analysis, Source, analyse, explained_by_account
 from deadzone.report.sweep.terminal import in_terminal, terminal_of
-from deadzone.report.sweep.trials import Source
 from deadzone.store.tables import (
     check_no_title,
     levels_in,

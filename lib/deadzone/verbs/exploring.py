@@ -12,9 +12,8 @@ from deadzone.analysis.phases.recommend import Recommendation
 from deadzone.analysis.phases.thresholds import PRACTICAL_TOLERANCE, Thresholds
 from deadzone.errors import DeadzoneError, UnknownRunError
 from deadzone.report.document.drawing import use_language
-from deadzone.report.sweep.analysis import analyse
+from deadzone.report.sweep.analysis import Source, analyse
 from deadzone.report.sweep.tables import phases_text
-from deadzone.report.sweep.trials import Source
 from deadzone.store.table import rows_at
 from deadzone.study.direction import GOALS
 from deadzone.study.scales import level_name

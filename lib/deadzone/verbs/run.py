@@ -18,11 +18,10 @@ from deadzone.analysis.phases.roles import check_roles, listed, with_index
 from deadzone.analysis.trial_columns import with_counted
 from deadzone.errors import PhaseError, StoreError, check_type
 from deadzone.report.document.drawing import use_language
-from deadzone.report.sweep.analysis import Analysis, analyse
+from deadzone.report.sweep.analysis import Analysis, Source, analyse
 from deadzone.report.sweep.recommended import patch
 from deadzone.report.sweep.report import SweepReport
 from deadzone.report.sweep.source import load_source
-from deadzone.report.sweep.trials import Source
 from deadzone.signatures import with_options_of
 from deadzone.store.run import CLAIMS_FILE, RunFolder, list_runs
 from deadzone.store.tables import is_file_of_table, with_numpy_types

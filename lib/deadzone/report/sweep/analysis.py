@@ -1,17 +1,23 @@
-"""The analysis of a source: its phase models and the recommendation; `report` shows it.
+"""The trials that an analysis is made of, with what is asked of them and known about them; and the
+analysis: their phase models and the recommendation; `report` shows it.
 
 What is wrong with the experiment behind a source, and what follows for its verdict.
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+import pandas as pd
 
 from deadzone import packs
 from deadzone.analysis.finding import SEVERITIES, Finding, Severity
 from deadzone.analysis.findings.examining import barred_levels, examine
+from deadzone.analysis.findings.experiment import Experiment, without_barred
 from deadzone.analysis.findings.fitting import examined
+from deadzone.analysis.phases.censored import is_bound
 from deadzone.analysis.phases.decision import UNANSWERED, State, problem, stopping
 from deadzone.analysis.phases.model import PhaseModel
 from deadzone.analysis.phases.quantities import listing
@@ -19,19 +25,102 @@ from deadzone.analysis.phases.recommend import Recommendation
 from deadzone.analysis.phases.roles import of_levels
 from deadzone.analysis.settings.answering import Answer
 from deadzone.analysis.settings.wording import grid_verdict
+from deadzone.analysis.trial_columns import answering, is_well, marked, measured
 from deadzone.errors import PhaseError, resume_option
-from deadzone.language.messages import _, join
-from deadzone.report.sweep.trials import FAILED, Source
+from deadzone.language.messages import N_, Message, _, join
 from deadzone.store.table import SEARCH_STAGE, rows_at
 from deadzone.study.scales import WORDS, level_name
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from deadzone.analysis.mechanisms.explaining import PhasesExplained
+    from deadzone.study.spec import Study
 
 
-def explained_by_account(trials: "pd.DataFrame", model: PhaseModel) -> "PhasesExplained | None":
+FAILED = N_(
+    "No trial of {knob} {levels} ended well ({failed:count} tried): this level of the {planned} "
+    "planned is missing from everything below.",
+    "No trial of {knob} {levels} ended well ({failed:count} tried): these {n} of the {planned} "
+    "planned levels are missing from everything below.",
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Source(Experiment):
+    """An experiment with its circumstances.
+
+    how: the knob and the response are written, see `deadzone.analysis.settings.answering.answer`.
+    study, provenance: of a run; None and empty for a plain table. doubts: what a reader
+    must know before anything else. folder: of the run, None for a plain table. barred: levels of
+    the knob that fail too often to be analysed.
+    """
+
+    name: str = ""
+    title: str = ""
+    question: str = ""
+    how: Mapping[str, Any] = field(default_factory=dict)
+    study: "Study | None" = None
+    run_id: str | None = None
+    provenance: dict[str, Any] = field(default_factory=dict)
+    doubts: tuple[Message, ...] = ()
+    folder: Path | None = None
+    barred: tuple[Any, ...] = ()
+
+    @property
+    def is_search(self) -> bool:
+        """Whether several knobs were searched, and what is asked for is what they were searched
+        for."""
+        study = self.study
+        return (
+            study is not None
+            and study.design.kind == "search"
+            and self.response == study.response.name
+            and {*self.factors} == {*study.varied()}
+        )
+
+    @property
+    def factors(self) -> tuple[str, ...]:
+        """The other factors and, last, the knob."""
+        return (*self.by, self.knob)
+
+    @property
+    def trials(self) -> pd.DataFrame:
+        """Every attempt, those at another workload too."""
+        if self.others is None:
+            return self.table
+        return pd.concat([self.table, self.others]).sort_index()
+
+    @property
+    def analysed(self) -> pd.DataFrame:
+        """The trials that the analysis rests on: measured, not warm-up, trusted, of no barred level
+        but those that time-outs bound."""
+        return self._without_barred(analysed_trials(self.trials, self.knob, self.response))
+
+    @property
+    def fitted(self) -> pd.DataFrame:
+        """The trials that are handed to the fit, which says what it leaves out of a plain table."""
+        return self.analysed if self.study else self._without_barred(self.trials)
+
+    def _without_barred(self, trials: pd.DataFrame) -> pd.DataFrame:
+        return without_barred(trials, self.knob, self.response, self.barred)
+
+    @property
+    def untrusted(self) -> pd.DataFrame:
+        """The attempts that are not trusted, warm-up left out."""
+        return measured(self.trials[~marked(self.trials, "trusted", missing=True)])
+
+    @property
+    def failed(self) -> pd.DataFrame:
+        """The trials that did not end well."""
+        return self.trials[~is_well(self.trials)]
+
+
+def analysed_trials(trials: pd.DataFrame, knob: str, response: str = "") -> pd.DataFrame:
+    """The rows an analysis rests on, time-outs too where they bound the response."""
+    kept = answering(trials, knob)
+    return kept[is_well(kept) | is_bound(kept, response)]
+
+
+def explained_by_account(trials: pd.DataFrame, model: PhaseModel) -> "PhasesExplained | None":
     """See `explain_phases`; None where the trials carry no account of time, the response is no time
     of them, or the knob has no proportion."""
     if "threads_s" not in trials:

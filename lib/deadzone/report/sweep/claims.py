@@ -12,10 +12,9 @@ from deadzone.errors import DeadzoneError, StudyError
 from deadzone.language.messages import N_
 from deadzone.language.tabling import Layout
 from deadzone.report.document.display import Table
-from deadzone.report.sweep.analysis import Analysis
+from deadzone.report.sweep.analysis import Analysis, Source
 from deadzone.report.sweep.regression_check import previous_run
 from deadzone.report.sweep.source import load_source
-from deadzone.report.sweep.trials import Source
 from deadzone.store.run import RunFolder
 from deadzone.study.claim_sentences import parse_claim
 from deadzone.study.claims import check_claims, same_level

@@ -35,10 +35,9 @@ from deadzone.language.formats import exact
 from deadzone.language.messages import N_, _, join, say
 from deadzone.report.document.display import Block, Figure, Prose, Table
 from deadzone.report.document.drawing import new_figure
-from deadzone.report.sweep.analysis import Slice
+from deadzone.report.sweep.analysis import Slice, Source
 from deadzone.report.sweep.prose import why_in_words
 from deadzone.report.sweep.tables import cores_used, is_measured, names, phases_text, positions
-from deadzone.report.sweep.trials import Source
 from deadzone.study.scales import KnobScale, level_name
 from deadzone.style import (
     INK,
@@ -73,11 +72,8 @@ def response_figure(s: Slice) -> Figure:
     if is_measured(source.analysed, "nr_periods"):
         panels.append(partial(_draw_throttling))
     heights = [CURVE_HEIGHT_IN, *(PANEL_HEIGHT_IN for _ in panels)]
-    height_in = sum(heights) + LEGEND_HEIGHT_IN
-    with new_figure(height_in, len(heights), sharex=True, squeeze=False, height_ratios=heights) as (
-        drawing,
-        axes,
-    ):
+    layout: dict[str, Any] = {"sharex": True, "squeeze": False, "height_ratios": heights}
+    with new_figure(sum(heights) + LEGEND_HEIGHT_IN, len(heights), **layout) as (drawing, axes):
         curve, *below = axes[:, 0]
         plot(model, ax=curve, advice=advice, legend=False, title=s.name)
         _draw_apart(source, model, advice, curve)

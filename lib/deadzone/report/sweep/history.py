@@ -19,10 +19,9 @@ from deadzone.analysis.trend.changes import change_points
 from deadzone.errors import DeadzoneError, StoreError, UnknownRunError, did_you_mean
 from deadzone.language.formats import date
 from deadzone.language.messages import N_, Message, _, join, say, spoken
-from deadzone.report.sweep.analysis import Analysis, analyse
+from deadzone.report.sweep.analysis import Analysis, Source, analyse
 from deadzone.report.sweep.regression_check import MACHINE
 from deadzone.report.sweep.source import load_source
-from deadzone.report.sweep.trials import Source
 from deadzone.store.provenance import IDENTITY
 from deadzone.store.run import RunFolder, list_runs
 from deadzone.study.spec import Study

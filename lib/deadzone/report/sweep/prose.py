@@ -11,8 +11,7 @@ from deadzone.analysis.trial_columns import counted, is_untrusted
 from deadzone.language.formats import date
 from deadzone.language.messages import _, spoken
 from deadzone.report.document.display import Claim, CommandBlock, Evidence, Prose, Title, Verdict
-from deadzone.report.sweep.analysis import Analysis, Slice
-from deadzone.report.sweep.trials import Source
+from deadzone.report.sweep.analysis import Analysis, Slice, Source
 from deadzone.store.command_lines import command_line
 from deadzone.store.reference import reference_run
 from deadzone.store.run import RunFolder

@@ -15,8 +15,7 @@ from deadzone.errors import DeadzoneError, TableError, option
 from deadzone.language.formats import exact
 from deadzone.language.messages import _
 from deadzone.report.document.display import Block, CommandBlock
-from deadzone.report.sweep.analysis import Analysis
-from deadzone.report.sweep.trials import Source
+from deadzone.report.sweep.analysis import Analysis, Source
 from deadzone.store.run import RunFolder
 from deadzone.store.table import rows_at
 from deadzone.study.levels import AUTO, NONE, Level, fill, placed, placeholders

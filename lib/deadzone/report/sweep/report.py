@@ -20,11 +20,10 @@ from deadzone.language.tabling import Layout
 from deadzone.report.document.display import Block, Claim, Prose, Table, Title, Verdict, section
 from deadzone.report.document.publishing import Published, read_entry
 from deadzone.report.sweep import figures, prose, tables
-from deadzone.report.sweep.analysis import Analysis, all_there_is
+from deadzone.report.sweep.analysis import Analysis, Source, all_there_is
 from deadzone.report.sweep.claims import claims_moved, claims_table, judge_run, judged_of
 from deadzone.report.sweep.recommended import applied
 from deadzone.report.sweep.regression_check import regression_check, since_previous
-from deadzone.report.sweep.trials import Source
 from deadzone.store.run import RunFolder
 from deadzone.study.design import Treatment
 from deadzone.study.workload_spec import CAPACITY, GENERATOR

@@ -15,7 +15,7 @@ from deadzone.analysis.phases.roles import check_column, listed
 from deadzone.analysis.trial_columns import is_other, measured, well
 from deadzone.errors import DeadzoneError, TableError, is_in_command, resume_option
 from deadzone.language.messages import N_, Message, _, ngettext, say
-from deadzone.report.sweep.trials import FAILED, Source, analysed_trials
+from deadzone.report.sweep.analysis import FAILED, Source, analysed_trials
 from deadzone.store.command_lines import way_on
 from deadzone.store.reference import load_reference
 from deadzone.store.run import RunFolder, list_runs

@@ -13,8 +13,7 @@ from deadzone.analysis.phases.summary import SLOPES, fit_facts, phase_rows, summ
 from deadzone.language.messages import N_, Message, _, join, ngettext, say
 from deadzone.language.tabling import Layout
 from deadzone.report.document.display import Table
-from deadzone.report.sweep.analysis import Slice
-from deadzone.report.sweep.trials import Source
+from deadzone.report.sweep.analysis import Slice, Source
 from deadzone.study.scales import level_name
 
 OUTLIERS = N_(
