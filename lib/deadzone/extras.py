@@ -49,15 +49,6 @@ def requirements() -> list[Requirement]:
     return sorted(requirements, key=lambda requirement: sizes[requirement.extra])
 
 
-def missing(extra: str) -> list[Requirement]:
-    """What an extra brings that is not installed."""
-    return [
-        requirement
-        for requirement in requirements()
-        if requirement.extra == extra and not version_of(requirement.package)
-    ]
-
-
 def extras() -> list[str]:
     """The names of the extras that bring a package, in order; that of all is none of them."""
     return sorted({requirement.extra for requirement in requirements()} - {"all"})

@@ -52,8 +52,10 @@ def compare_checkouts(
     Raises CompareError without a repository, for an unknown commit, changes that are not committed,
     or a build that fails; FindingError where A is shown to differ from itself.
     """
-    no_repository = "git finds no repository here: `cd` into one, or install `git`."
-    here = _git(no_repository, "rev-parse", "--show-prefix")
+    here = _git(
+        "git finds no repository here: `cd` into one, or install `git`.",
+        *("rev-parse", "--show-prefix"),
+    )
     names = [f"{name} ({_commit(name)[:10]})" for name in commits]
     if _git("", "status", "--porcelain", "--untracked-files=no"):
         raise CompareError(
@@ -78,9 +80,15 @@ def compare_checkouts(
     a, b, again = (trials[run.trials["checkout"] == place] for place in (A, B, AGAIN))
     result = compare(a, b, *what, names=(names[0], names[1]), **limits)
     itself = compare(a, again, *what, names=(A, AGAIN), **limits)
-    rows = itself.overall.to_dict("records")
-    told = join([f"{plain_name(row['response'])} {change_text(row)}" for row in rows], ", ")
-    noise = _("{name} against itself, in the same blocks: {changes}.", name=names[0], changes=told)
+    told = [
+        f"{plain_name(row['response'])} {change_text(row)}"
+        for row in itself.overall.to_dict("records")
+    ]
+    noise = _(
+        "{name} against itself, in the same blocks: {changes}.",
+        name=names[0],
+        changes=join(told, ", "),
+    )
     if itself.has_moved:
         raise FindingError(
             f"{noise} So nothing can be said of the other commit. Stop what else runs here, or "

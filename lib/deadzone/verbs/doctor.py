@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from deadzone import packs, places
 from deadzone.errors import DeadzoneError
-from deadzone.extras import extras, install_line, missing, requirements
+from deadzone.extras import extras, install_line, requirements, version_of
 from deadzone.measurement import Command
 from deadzone.packs import Check
 from deadzone.run.targets.limits.io import IoLimit, IoLimiter
@@ -132,7 +132,8 @@ def _ffmpeg() -> Check:
 
 def _extra(name: str) -> Check:
     """Whether all that an extra of the wheel brings is installed."""
-    wanted = ", ".join(one.package for one in requirements() if one.extra == name)
-    lacks = ", ".join(map(str, missing(name)))
-    sentence = f"not installed: {lacks}" if lacks else f"installed: {wanted}"
+    wanted = [one for one in requirements() if one.extra == name]
+    lacks = ", ".join(str(one) for one in wanted if not version_of(one.package))
+    packages = ", ".join(one.package for one in wanted)
+    sentence = f"not installed: {lacks}" if lacks else f"installed: {packages}"
     return _check(f"extra [{name}]", not lacks, sentence, install_line(name))

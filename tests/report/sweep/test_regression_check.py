@@ -5,7 +5,7 @@ import pytest
 from deadzone.language.messages import speak
 from deadzone.report.document.display import Prose
 from deadzone.report.sweep.analysis import analyse
-from deadzone.report.sweep.regression_check import previous_run, regression_check
+from deadzone.report.sweep.regression_check import earlier_runs, regression_check
 from deadzone.report.sweep.source import load_source
 from deadzone.store.reference import reference_folder
 from deadzone.store.run import RunFolder
@@ -87,7 +87,7 @@ def test_a_run_that_was_cut_short_hides_no_move(make_run):
 def test_published_runs_beside_each_other_are_of_other_studies():
     runs = reference_folder() / "runs"
     assert len([*runs.iterdir()]) >= 3
-    assert not any(previous_run(RunFolder(folder)) for folder in runs.iterdir())
+    assert not any(earlier_runs(RunFolder(folder)) for folder in runs.iterdir())
 
 
 @pytest.mark.night

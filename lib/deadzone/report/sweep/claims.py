@@ -13,7 +13,7 @@ from deadzone.language.messages import N_
 from deadzone.language.tabling import Layout
 from deadzone.report.document.display import Table
 from deadzone.report.sweep.analysis import Analysis, Source
-from deadzone.report.sweep.regression_check import previous_run
+from deadzone.report.sweep.regression_check import earlier_runs
 from deadzone.report.sweep.source import load_source
 from deadzone.store.run import RunFolder
 from deadzone.study.claim_sentences import parse_claim
@@ -104,11 +104,11 @@ def judged_of(run: RunFolder) -> tuple[ClaimVerdict, ...]:
 def claims_moved(run: RunFolder, judged: Sequence[ClaimVerdict]) -> bool:
     """Whether the verdict on a claim is another than by the previous run of the study. judged: the
     claims of the run."""
-    earlier = previous_run(run)
-    if earlier is None or not judged:
+    earlier = earlier_runs(run)
+    if not (earlier and judged):
         return False
     try:
-        before = {one.claim: one.verdict for one in judged_of(earlier)}
+        before = {one.claim: one.verdict for one in judged_of(earlier[-1])}
     except DeadzoneError:  # it has no trials to judge by
         return False
     return any(before.get(one.claim, one.verdict) != one.verdict for one in judged)

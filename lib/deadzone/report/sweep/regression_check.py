@@ -126,11 +126,6 @@ def _compared(now: Analysis, advice: Recommendation, earlier: RunFolder) -> tupl
     )
 
 
-def previous_run(run: RunFolder) -> RunFolder | None:
-    """The run of the same study that was measured last before one."""
-    return next(reversed(earlier_runs(run)), None)
-
-
 def earlier_runs(run: RunFolder) -> list[RunFolder]:
     """The runs of the same study that were measured before one, the oldest first; a run without
     trials does not count, and a published one stands beside those of other studies."""
