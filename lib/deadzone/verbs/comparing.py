@@ -122,8 +122,14 @@ def _side_of(source: Comparable) -> _Side:
         run_id = source.stored.run_id
         raise CompareError(f"Run {run_id} has no trials yet: use {resume_option(run_id)}.")
     own = (source.knob, *source.by) if source.is_table else source.study.factor_names()
-    asked = tuple(own), source.response, source.goal
-    return _Side(source.name, source.trials, *asked, source.provenance)
+    return _Side(
+        name=source.name,
+        trials=source.trials,
+        factors=tuple(own),
+        response=source.response,
+        goal=source.goal,
+        circumstances=source.provenance,
+    )
 
 
 def _differing_circumstances(a: _Side, b: _Side) -> dict[str, tuple[str, str]]:

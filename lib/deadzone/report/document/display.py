@@ -95,9 +95,13 @@ class Block:
     def html(self, names: "Names | None" = None) -> str:
         """The block as accessible HTML. names: of the report; None in a notebook, where nothing is
         numbered or linked."""
-        named, is_page = names or Names(()), names is not None
-        template = TEMPLATES / "blocks.html.j2"
-        return rendered(template, *FILTERS, block=self, names=named, is_page=is_page)
+        return rendered(
+            TEMPLATES / "blocks.html.j2",
+            *FILTERS,
+            block=self,
+            names=names or Names(()),
+            is_page=names is not None,
+        )
 
     def _repr_html_(self) -> str:
         return self.html()

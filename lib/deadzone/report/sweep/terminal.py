@@ -26,14 +26,13 @@ class Terminal:
 
     def paragraph(self, text: str, indent: str = "", most_lines: int | None = None) -> str:
         """A text in lines that fit, cut where it takes more than it may."""
-        lines = textwrap.wrap(
+        return textwrap.fill(
             visible(text),
             self.width,
             subsequent_indent=indent,
             max_lines=most_lines,
             placeholder=" ...",
         )
-        return "\n".join(lines)
 
 
 def terminal_of(stream: TextIO) -> Terminal | None:
