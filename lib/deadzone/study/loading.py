@@ -28,10 +28,6 @@ SHORT_NAMES = {
 """Overrides that need no full key path: replicates for design.replicates, and so on."""
 
 
-EXPONENT = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)[eE][-+]?\d+$")
-"""Numbers such as 1e6, which YAML 1.1 takes for words and everybody else for numbers."""
-
-
 MOST_ALIASES = 30
 """So many expand to 3 ** 10 copies at most; aliases of aliases without end take all memory."""
 
@@ -79,28 +75,29 @@ def _text(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
 
 
 _Dumper.add_representer(str, _text)
-BOOLEAN = re.compile(r"(true|True|TRUE|false|False|FALSE)$")
-"""YAML 1.2's booleans; those of YAML 1.1 take the words yes, no, on and off away from levels."""
+EXPONENT = r"[-+]?(\d+\.?\d*|\.\d+)[eE][-+]?\d+"
+"""Numbers such as 1e6, which YAML 1.1 takes for words and everybody else for numbers."""
 
-WHOLE = re.compile(r"[-+]?(0|[1-9][\d_]*)$")
-"""Whole numbers in decimal, 1_000 too; 1.1 takes 0755 for an octal number and 16:9 for one to base
-60."""
-
-DECIMAL = re.compile(r"([-+]?\d[\d_]*\.[\d_]*|\.\d[\d_]*|[-+]?\.(inf|Inf|INF)|\.(nan|NaN|NAN))$")
-"""YAML 1.1's other numbers, without 1:30.5, which it takes for one to base 60; see EXPONENT."""
-
-REPLACED = tuple(f"tag:yaml.org,2002:{kind}" for kind in ("bool", "int", "float", "timestamp"))
-"""What the loader reads in its own way; a date is text."""
+READ_AS = {
+    "bool": "true|True|TRUE|false|False|FALSE",
+    "int": r"[-+]?(0|[1-9][\d_]*)",
+    "float": r"[-+]?\d[\d_]*\.[\d_]*|\.\d[\d_]*|[-+]?\.(inf|Inf|INF)|\.(nan|NaN|NAN)|" + EXPONENT,
+}
+"""What the loader reads in its own way, as YAML 1.2 does: 1.1 takes the words yes, no, on and off
+away from levels, 0755 for an octal number, 16:9 and 1:30.5 for numbers to base 60. A date is text;
+1_000 is a number still."""
 
 _StrictLoader.yaml_implicit_resolvers = {
-    first: [resolver for resolver in resolvers if resolver[0] not in REPLACED]
+    first: [one for one in resolvers if not one[0].endswith((*READ_AS, "timestamp"))]
     for first, resolvers in _StrictLoader.yaml_implicit_resolvers.items()
 }
-_StrictLoader.add_implicit_resolver("tag:yaml.org,2002:bool", BOOLEAN, list("tTfF"))
-_StrictLoader.add_implicit_resolver("tag:yaml.org,2002:int", WHOLE, list("-+0123456789"))
-_StrictLoader.add_implicit_resolver("tag:yaml.org,2002:float", DECIMAL, list("-+.0123456789"))
-_StrictLoader.add_implicit_resolver("tag:yaml.org,2002:float", EXPONENT, list("-+.0123456789"))
-_Dumper.add_implicit_resolver("tag:yaml.org,2002:float", EXPONENT, list("-+.0123456789"))
+for _kind, _pattern in READ_AS.items():
+    _StrictLoader.add_implicit_resolver(
+        f"tag:yaml.org,2002:{_kind}", re.compile(f"({_pattern})$"), list("-+.0123456789tTfF")
+    )
+_Dumper.add_implicit_resolver(
+    "tag:yaml.org,2002:float", re.compile(f"{EXPONENT}$"), list("-+.0123456789")
+)
 
 
 def find_study(name: str, folders: Sequence[Path]) -> Path:
