@@ -214,30 +214,22 @@ class Journal:
         """
         lines = (json.dumps(one, ensure_ascii=False, allow_nan=False) + "\n" for one in records)
         text = "".join(lines).encode()
-        with SaidAs(
+        failed = SaidAs(
             StoreError,
             f"{self._path}: cannot write the journal",
             "The trials before it are safe; make room or repair the folder, then go on with "
             f"{resume_option()}.",
-        ):
-            descriptor = os.open(
-                self._path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o644
-            )
+        )
+        with failed, self._path.open("ab", buffering=0) as file:
+            size = file.tell()
             try:
-                self._write(descriptor, text, os.fstat(descriptor).st_size)
-            finally:
-                os.close(descriptor)
-
-    def _write(self, descriptor: int, text: bytes, size: int) -> None:
-        try:
-            written = 0
-            while written < len(text):
-                written += os.write(descriptor, text[written:])
-            if self._durable:
-                os.fdatasync(descriptor)
-        except OSError:
-            os.ftruncate(descriptor, size)
-            raise
+                while text:
+                    text = text[file.write(text) :]
+                if self._durable:
+                    os.fdatasync(file.fileno())
+            except OSError:
+                file.truncate(size)
+                raise
 
     def _cut_torn_line(self) -> None:
         with SaidAs(StoreError, f"{self._path}: cannot read the journal"):
