@@ -397,7 +397,7 @@ class RunFolder:
         beside them."""
         earlier = self.provenance()
         resumed = [*earlier.pop("earlier_parts", []), earlier] if earlier else []
-        self._write_facts({**facts, "earlier_parts": resumed} if resumed else facts)
+        self._write_json(PROVENANCE_FILE, {**facts, "earlier_parts": resumed} if resumed else facts)
 
     def verdict(self) -> dict[str, Any]:
         """What the run said when it ended; empty where that was not kept."""
@@ -405,7 +405,7 @@ class RunFolder:
 
     def write_verdict(self, verdict: Mapping[str, Any]) -> None:
         """Keep what the run says."""
-        self._write(VERDICT_FILE, json.dumps(verdict, indent=1, ensure_ascii=False) + "\n")
+        self._write_json(VERDICT_FILE, verdict)
 
     def note_notebook(self, path: Path, home: Path) -> None:
         """Note in the provenance which notebook analyses the run, from home where it lies in it;
@@ -414,11 +414,10 @@ class RunFolder:
         noted = {**facts, "notebook": notebook_facts(path.resolve(), home.resolve())}
         if facts and noted != facts:
             with contextlib.suppress(StoreError):  # a run in a read-only place is published, too
-                self._write_facts(noted)
+                self._write_json(PROVENANCE_FILE, noted)
 
-    def _write_facts(self, facts: dict[str, Any]) -> None:
-        text = json.dumps(facts, indent=1, ensure_ascii=False, default=str)
-        self._write(PROVENANCE_FILE, f"{text}\n")
+    def _write_json(self, name: str, facts: Mapping[str, Any]) -> None:
+        self._write(name, json.dumps(facts, indent=1, ensure_ascii=False, default=str) + "\n")
 
     def _write(self, name: str, content: str | bytes) -> None:
         """Write a file of the run, whole or not at all."""
