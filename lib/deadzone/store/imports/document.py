@@ -76,7 +76,7 @@ def parse_json(text: str, path: Path, tool: str) -> Any:
     try:
         return json.loads(text)
     except json.JSONDecodeError as error:
-        raise _no_json(error, path, tool, error.lineno) from error
+        raise _no_json(error, path, tool) from error
     except (ValueError, RecursionError) as error:
         raise FormatError(f"{path}: is no JSON of {tool}: {error}.") from error
 
@@ -95,10 +95,10 @@ def reading(path: Path, tool: str) -> Iterator[None]:
         ) from error
 
 
-def _no_json(error: json.JSONDecodeError, path: Path, tool: str, line: int) -> FormatError:
+def _no_json(error: json.JSONDecodeError, path: Path, tool: str) -> FormatError:
     return FormatError(
-        f"{path}: is no complete JSON of {tool} (line {line}: {error.msg}); was it cut off, or is "
-        "it another format?"
+        f"{path}: is no complete JSON of {tool} (line {error.lineno}: {error.msg}); was it cut "
+        "off, or is it another format?"
     )
 
 
@@ -149,7 +149,7 @@ def documents(text: str, path: Path, tool: str) -> list[JsonDocument]:
         if damage is None:
             parse_json(text, path, tool)
         else:
-            raise _no_json(damage, path, tool, damage.lineno) from damage
+            raise _no_json(damage, path, tool) from damage
     if documents and (rest := _lines(text[after:])):
         documents[-1] = replace(documents[-1], around=(*documents[-1].around, *rest))
     return documents

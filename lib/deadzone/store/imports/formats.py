@@ -113,15 +113,31 @@ def _heading(before: Sequence[str], is_read: Callable[[str], bool]) -> str | Non
     return named
 
 
-@dataclass(frozen=True)
-class TextFormat:
-    """How the text of a tool is read. A reader: called with a file, it gives its results.
+@dataclass(frozen=True, kw_only=True)
+class _Format:
+    """What the formats of the table share. Such a format is a reader: called with a file, it gives
+    its results.
 
-    write: how it is asked for what is read.
+    write: how the tool is asked for what is read. needs: columns without which it is no result.
+    traps: sentences on how far the numbers can be believed. labels, figures: by column, where its
+    text or its number stands, in the words of each kind of format.
+    """
+
+    tool: str
+    write: str
+    needs: Sequence[str]
+    traps: Sequence[str]
+    labels: Mapping[str, str] = field(default_factory=dict)
+    figures: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class TextFormat(_Format):
+    """How the text of a tool is read.
+
     begins: regular expressions of the lines of a run's head in their order, any of which may be
-    missing; lines come without a margin. needs: columns without which it is no result. traps:
-    sentences on how far the numbers can be believed; doubts: further ones, each by the column that
-    all runs have, or the words in the text, which rule it out.
+    missing; lines come without a margin. doubts: further traps, each by the column that all runs
+    have, or the words in the text, which rule it out.
     Regular expressions by column: labels, the group of which is a level of a factor, with `levels`
     where nothing is printed; figures, whose groups are a number and its unit, if one is printed
     (a name with {} in it takes the first group into itself); totals, the sum of whose groups is the
@@ -129,13 +145,7 @@ class TextFormat:
     units: of figures that are printed without. sizes: units of bytes, where the tool means others.
     """
 
-    tool: str
-    write: str
     begins: Sequence[str]
-    needs: Sequence[str]
-    traps: Sequence[str]
-    figures: Mapping[str, str]
-    labels: Mapping[str, str] = field(default_factory=dict)
     totals: Mapping[str, str] = field(default_factory=dict)
     further: str | None = None
     levels: Mapping[str, str] = field(default_factory=dict)
@@ -247,13 +257,10 @@ def labels_of(entry: Any, paths: Mapping[str, str], where: str) -> Row:
     return {c: str(label) for c, label in found.items() if label is not None and label is not False}
 
 
-@dataclass(frozen=True)
-class JsonFormat:
-    """How the JSON of a tool is read. A reader: called with a file, it gives its results.
+@dataclass(frozen=True, kw_only=True)
+class JsonFormat(_Format):
+    """How the JSON of a tool is read.
 
-    write: how it is asked for what is read. needs:
-    columns without which a row is no result. traps: sentences on how far the numbers can be
-    believed.
     JMESPaths: rows, of a document, to its results or the only one; levels and further, of a result,
     to an object of levels, and to one of texts and numbers that a person added, `besides` left out;
     unit, to the unit of the figures `in_unit`. JMESPaths by column: shared, labels of a document;
@@ -261,18 +268,12 @@ class JsonFormat:
     more: further columns of a result.
     """
 
-    tool: str
-    write: str
-    needs: Sequence[str]
-    traps: Sequence[str]
     rows: str | Callable[[Any], Iterable[Any]] = "@"
     levels: str = "`{}`"
     further: str = "`{}`"
     besides: Sequence[str] = ()
     unit: str = "`null`"
     shared: Mapping[str, str] = field(default_factory=dict)
-    labels: Mapping[str, str] = field(default_factory=dict)
-    figures: Mapping[str, str] = field(default_factory=dict)
     in_unit: Mapping[str, str] = field(default_factory=dict)
     more: Callable[[Any], Row] = lambda entry: {}
 
@@ -377,7 +378,7 @@ def _text_format(tool: str, told: Mapping[str, Any]) -> TextFormat:
         "traps": [trap.replace(*closed_loop) for trap in told["traps"]],
         "doubts": {k: doubt.replace(*closed_loop) for k, doubt in told.get("doubts", {}).items()},
     }
-    return TextFormat(tool, **{**told, **own})
+    return TextFormat(tool=tool, **{**told, **own})
 
 
 def described() -> dict[str, TextFormat | JsonFormat]:
@@ -386,7 +387,7 @@ def described() -> dict[str, TextFormat | JsonFormat]:
     return {
         tool: _text_format(tool, told)
         if "begins" in told
-        else JsonFormat(tool, **told, **IN_CODE.get(tool, {}))
+        else JsonFormat(tool=tool, **told, **IN_CODE.get(tool, {}))
         for tool, told in table.items()
     }
 

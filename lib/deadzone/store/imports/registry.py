@@ -114,8 +114,11 @@ def _lists_in(document: Mapping[str, Any]) -> Iterator[tuple[list[str | int], in
             yield [name], len(value)
 
 
-_MEASURED_SOMEWHERE = dict.fromkeys((*MEASURED, *PERF_COLUMNS))
-RESPONSES = tuple(name for name in _MEASURED_SOMEWHERE if name not in (*IDENTITY, *SHARED, *FIRST))
+RESPONSES = tuple(
+    name
+    for name in dict.fromkeys((*MEASURED, *PERF_COLUMNS))
+    if name not in (*IDENTITY, *SHARED, *FIRST)
+)
 """What may be a response: whatever a format measures and a trial does not measure itself."""
 
 

@@ -192,31 +192,21 @@ CLOSED_LOOP = (
 Latency)."""
 
 
-def latency_columns(milliseconds: np.ndarray) -> dict[str, Any]:
-    """Mean, extremes and percentiles of single response times, shape (n,), in ms; nothing for n =
-    0.
+def requests_row(milliseconds: np.ndarray, wall_s: float, errors: int) -> dict[str, Any]:
+    """The columns of a test of which every request is known: response times, shape (n,), n > 0, in
+    ms, of a test of so long.
 
     Percentiles interpolate linearly between neighbouring requests, as numpy's and k6's do.
     """
-    if not len(milliseconds):
-        return {}
-    values = np.percentile(milliseconds, list(PERCENTILES.values()))
-    return {
-        "latency_mean_ms": float(milliseconds.mean()),
-        "latency_min_ms": float(milliseconds.min()),
-        **{name: float(value) for name, value in zip(PERCENTILES, values, strict=True)},
-        "latency_max_ms": float(milliseconds.max()),
-    }
-
-
-def requests_row(milliseconds: np.ndarray, wall_s: float, errors: int) -> dict[str, Any]:
-    """The columns of a test of which every request is known: response times, shape (n,), in ms, of
-    a test of so long."""
+    percentiles = map(float, np.percentile(milliseconds, [*PERCENTILES.values()]))
     return {
         "wall_s": wall_s,
         "requests": len(milliseconds),
         "achieved_rate": len(milliseconds) / wall_s if wall_s > 0 else None,
-        **latency_columns(milliseconds),
+        "latency_mean_ms": float(milliseconds.mean()),
+        "latency_min_ms": float(milliseconds.min()),
+        **dict(zip(PERCENTILES, percentiles, strict=True)),
+        "latency_max_ms": float(milliseconds.max()),
         "errors": errors,
     }
 
