@@ -22,10 +22,9 @@ if TYPE_CHECKING:
     from deadzone.packs import Check, Kind, Pack
     from deadzone.run.targets.base import Seen, Surroundings, Target
     from deadzone.run.workloads.base import Outcome, Workload, fresh_folder
-    from deadzone.store.imports.columns import own_name
     from deadzone.store.imports.document import parse_json, reading, text_of
     from deadzone.store.imports.formats import figures_of
-    from deadzone.store.imports.result import Results, Row
+    from deadzone.store.imports.result import Results, Row, own_name
     from deadzone.store.programs import program_version
     from deadzone.store.run import RunFolder
     from deadzone.study.base import Argument, Spec

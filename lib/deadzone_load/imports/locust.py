@@ -7,9 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from deadzone.plugins import FormatError, Results, Row, figures_of, parse_json, reading, text_of
-from deadzone.store.imports.document import csv_table, whole
+from deadzone.store.imports.document import csv_table, figure, whole
 from deadzone.store.imports.result import CLOSED_LOOP, counted_percentiles
-from deadzone.store.imports.units import figure
 
 TOOL = "Locust"
 

@@ -4,9 +4,8 @@ from pathlib import Path
 import pytest
 
 from deadzone.errors import FormatError
-from deadzone.store.imports.columns import FIRST, MEASURED
 from deadzone.store.imports.registry import RESPONSES, printed_by, reader_of
-from deadzone.store.imports.result import plausible
+from deadzone.store.imports.result import FIRST, MEASURED, plausible
 from store.imports.samples import imported, sample, written
 
 CODEBOOK = (Path(__file__).resolve().parents[3] / "data" / "imported.md").read_text()

@@ -26,7 +26,7 @@ from deadzone.analysis.phases.quantities import KNOB_UNITS, listing, setting
 from deadzone.analysis.trial_columns import marked, measured, well
 from deadzone.errors import CompareError, check_known, option
 from deadzone.language.messages import N_, _, join, say
-from deadzone.store.imports.columns import FIRST, MEASURED, NOTE
+from deadzone.store.imports.result import FIRST, MEASURED, NOTE
 from deadzone.store.table import COLUMNS
 from deadzone.study.direction import GOALS, kind_of, known_goal, words_of
 from deadzone.study.levels import format_level, read_level

@@ -12,17 +12,25 @@ from typing import Any
 import jmespath
 
 from deadzone.errors import FormatError
-from deadzone.store.imports.columns import own_name
-from deadzone.store.imports.document import documents, number_in, quoted, reading, text_of
+from deadzone.store.imports.document import (
+    SIZES,
+    documents,
+    figure,
+    in_own_unit,
+    number_in,
+    quoted,
+    reading,
+    text_of,
+)
 from deadzone.store.imports.result import (
     CLOSED_LOOP,
     Results,
     Row,
     is_complete,
     levels_of,
+    own_name,
     results_of,
 )
-from deadzone.store.imports.units import SIZES, figure, in_own_unit
 from deadzone.study.levels import is_number
 from deadzone.study.quantity import on_clock, plain
 

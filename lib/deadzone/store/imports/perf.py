@@ -4,11 +4,9 @@ import re
 from pathlib import Path
 
 from deadzone.errors import FormatError
-from deadzone.store.imports.columns import own_name
-from deadzone.store.imports.document import number_in, text_of
+from deadzone.store.imports.document import SIZES, number_in, text_of
 from deadzone.store.imports.formats import flush, plain_lines
-from deadzone.store.imports.result import Results, Row, results_of
-from deadzone.store.imports.units import SIZES
+from deadzone.store.imports.result import Results, Row, own_name, results_of
 from deadzone.study.quantity import plain
 
 TRAPS = (

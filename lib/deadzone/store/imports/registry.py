@@ -16,12 +16,11 @@ from typing import Any
 
 from deadzone import packs
 from deadzone.errors import FormatError, check_known
-from deadzone.store.imports.columns import FIRST, MEASURED
 from deadzone.store.imports.formats import described
 from deadzone.store.imports.perf import COLUMNS as PERF_COLUMNS
 from deadzone.store.imports.perf import read_perf
 from deadzone.store.imports.requests import read_hey, read_jmeter
-from deadzone.store.imports.result import NO_EVENT, Reader, Results
+from deadzone.store.imports.result import FIRST, MEASURED, NO_EVENT, Reader, Results
 from deadzone.store.table import IDENTITY, SHARED
 from deadzone.store.text_form import other_than
 

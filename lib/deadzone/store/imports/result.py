@@ -1,4 +1,5 @@
-"""What a reader of another tool's file hands back, and how several of them become one tidy table.
+"""What a reader of another tool's file hands back, and how several of them become one tidy table:
+its columns in their order, of which data/imported.md has the units and meanings.
 
 Response times of single requests are summed up here in the columns that load tools report
 themselves.
@@ -14,10 +15,67 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from deadzone.errors import FormatError
-from deadzone.store.imports.columns import FIRST, LATENCIES, MEASURED, NOTE, OURS, own_name
 
 if TYPE_CHECKING:
     import pandas as pd
+
+FIRST = (
+    "source",
+    "tool",
+    "started_at",
+    "replicate",
+)
+"""Columns that say where a row comes from."""
+
+LATENCIES = ("mean", "stddev", "min", "p50", "p75", "p90", "p95", "p99", "p99_9", "max")
+"""Statistics of response times; from `min` on, none is longer than the next."""
+
+MEASURED = (
+    "wall_s",
+    "wall_min_s",
+    "wall_max_s",
+    "wall_stddev_s",
+    "user_s",
+    "sys_s",
+    "max_rss_bytes",
+    "exit_code",
+    "status",
+    "error",
+    "requests",
+    "iterations",
+    "achieved_rate",
+    "sent_rate",
+    "success_share",
+    *(f"latency_{statistic}_ms" for statistic in LATENCIES),
+    "errors",
+    "unfinished",
+    "dropped",
+    "checks_failed",
+    "thresholds_crossed",
+    "vus_max",
+    "transferred_bytes",
+    "sent_bytes",
+    "throughput_bytes_s",
+    "iops",
+    "time_per_call_s",
+    "time_per_call_median_s",
+    "time_per_call_min_s",
+    "time_per_call_max_s",
+    "time_per_call_stddev_s",
+    "time_per_call_low_s",
+    "time_per_call_high_s",
+    "cpu_per_call_s",
+    "calls",
+    "allocated_bytes",
+    "allocations",
+)
+"""Columns of what was measured."""
+
+NOTE = "note"
+"""Last column: how far the tool's numbers can be believed."""
+
+OURS = {*FIRST, *MEASURED, NOTE}
+"""Every column that is no factor and no further measurement of a tool."""
 
 Row = dict[str, Any]
 """One trial: values by column; None, or no entry, where the tool does not tell."""
@@ -41,6 +99,13 @@ MOST_PLACES = 10
 
 WIDEST = 2.0**53
 """Beyond, a float no longer holds every whole number; such values stay floats."""
+
+
+def own_name(name: str) -> str:
+    """A tool's own name as that of a column: letters, digits and underscores, and not the name of
+    another column."""
+    plain = re.sub(r"\W", "_", name.strip()).strip("_").lower() or "unnamed"
+    return f"parameter_{plain}" if plain in OURS else plain
 
 
 @dataclass(frozen=True)
