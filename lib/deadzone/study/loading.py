@@ -158,8 +158,7 @@ def parse_study(
             f"{source}: a study is a mapping of keys such as study, workload and factors."
         )
     for name, value in (overrides or {}).items():
-        if not only_own or _is_own(document, name):
-            _override(document, name, value)
+        _override(document, name, value, only_own)
     try:
         return Study.model_validate(document, context=base.STORED if is_stored else None)
     except ValidationError as error:
@@ -195,12 +194,15 @@ def read_yaml(text: str, source: str) -> Any:
     raise StudyError(f"{source}: this is not YAML: {why}.")
 
 
-def _override(document: dict[str, Any], name: str, value: Any) -> None:
-    """Set a value by its key path, making the mappings on the way."""
+def _override(document: dict[str, Any], name: str, value: Any, only_own: bool) -> None:
+    """Set a value by its key path, making the mappings on the way. only_own: leave out one that is
+    no study's."""
     factors, known = document.get("factors"), [*Study.model_fields, *SHORT_NAMES]
     is_factor = isinstance(factors, dict) and name in factors and name not in known
     *parents, last = (f"factors.{name}" if is_factor else SHORT_NAMES.get(name, name)).split(".")
     if (parents or [last])[0] not in Study.model_fields:
+        if only_own:
+            return
         raise StudyError(f"A study has no parameter {name!r}.{did_you_mean(name, known)}")
     for key in parents:
         below = document.setdefault(key, {})
@@ -215,14 +217,6 @@ def _override(document: dict[str, Any], name: str, value: Any) -> None:
             "`--adaptive`."
         )
     document[last] = value
-
-
-def _is_own(document: Mapping[str, Any], name: str) -> bool:
-    """Whether a parameter is the study's, by its key or as one of its factors, and not of a
-    notebook."""
-    factors = document.get("factors")
-    is_factor = isinstance(factors, dict) and name in factors
-    return is_factor or name.split(".")[0] in (*Study.model_fields, *SHORT_NAMES)
 
 
 def _causes(problems: list[ErrorDetails]) -> list[ErrorDetails]:
