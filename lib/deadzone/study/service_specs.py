@@ -176,12 +176,9 @@ def service_in(service: ServiceSpec | None, environment: EnvironmentSpec | None)
     base = service or ServiceSpec()
     if environment is None:
         return base
-    changed: dict[str, object] = {}
-    if own := environment.service:
-        changed = {name: value for name, value in own if value is not None}
-        changed["env"] = {**base.env, **own.env}
-        if own.argv:
-            changed["url"] = own.url
-    if environment.url:
-        changed |= {"url": environment.url}
+    own = environment.service or ServiceKeys()
+    changed = {name: value for name, value in own if value is not None}
+    changed["env"] = {**base.env, **own.env}
+    if own.argv or environment.url:
+        changed["url"] = environment.url or own.url
     return base.model_copy(update=changed)
