@@ -9,7 +9,6 @@ recognised and cut off before the next line is written.
 import json
 import os
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from datetime import datetime
 from itertools import starmap
 from pathlib import Path
@@ -35,7 +34,6 @@ def _moment(text: str) -> str:
 
 _TEXT, _COUNT = form.str_schema(), form.int_schema(ge=-(2**63), lt=2**63)
 _NUMBER = form.float_schema(allow_inf_nan=False)
-_MOMENT = form.no_info_after_validator_function(_moment, _TEXT)
 _LEVEL = form.union_schema(
     [{**_COUNT, "strict": True}, form.float_schema(strict=True, allow_inf_nan=False), _TEXT]
 )
@@ -83,7 +81,7 @@ _MEASURED = {
 }
 _SEEN = {
     **{name: _COLUMN_KINDS[kind] for name, kind in COLUMNS.items() if name not in _MEASURED},
-    "started_at": _MOMENT,
+    "started_at": form.no_info_after_validator_function(_moment, _TEXT),
     "profiles": form.dict_schema(_TEXT, form.str_schema(pattern=r"^profiles/[^/]+$")),
     "recognised": _ANYTHING,
 }
@@ -92,49 +90,45 @@ _BATCH = _fields({"batch": _COUNT, "trials": form.list_schema(_PROPOSED), "reaso
 _END = _fields({"stopped": _REASON, "open": form.list_schema(_REASON)})
 
 
-@dataclass(frozen=True)
 class Form:
     """What a record must be, by the name that it is called when it is not."""
 
-    noun: str
-    validator: SchemaValidator
+    def __init__(self, noun: str, schema: CoreSchema) -> None:
+        self._noun, self._validator = noun, SchemaValidator(schema)
 
     def read(self, content: bytes, where: str) -> dict[str, Any]:
         """The record that a text of JSON holds. Raises StoreError, which begins with `where`, if it
         is none."""
         try:
-            record: dict[str, Any] = self.validator.validate_json(content)
+            record: dict[str, Any] = self._validator.validate_json(content)
         except ValidationError as error:
             first = error.errors(include_url=False, include_input=False)[0]
             key = ".".join(map(str, first["loc"]))
             why = f"{key and f'{key}: '}{needed_by(first)}"
             raise StoreError(
-                f"{where} is no {self.noun if key else 'record'}: {why}; it was changed by "
+                f"{where} is no {self._noun if key else 'record'}: {why}; it was changed by "
                 "something else. Put the file back from a copy, or start a new run."
             ) from error
         return record
 
 
-def _form(noun: str, schema: CoreSchema) -> Form:
-    return Form(noun, SchemaValidator(schema))
-
-
-RECORD = _form("record", _fields({}))
-TRIAL = _form("trial", _fields(_MEASURED, _SEEN))
-SERIES = _form("series", _fields({**_ATTEMPT, "samples": _rows(_NUMBER, _TEXT, _NUMBER)}))
+RECORD = Form("record", _fields({}))
+TRIAL = Form("trial", _fields(_MEASURED, _SEEN))
+SERIES = Form("series", _fields({**_ATTEMPT, "samples": _rows(_NUMBER, _TEXT, _NUMBER)}))
 """Samples are rows of t_s, metric and value."""
 
-HISTOGRAMS = _form(
+HISTOGRAMS = Form(
     "histograms", _fields({**_ATTEMPT, "histograms": _rows(_TEXT, _NUMBER, _NUMBER, _COUNT, _TEXT)})
 )
 """Histograms are rows of metric, t_s, duration_s, count and histogram."""
 
-_TEXTS = form.dict_schema(_TEXT, _TEXT)
-FACTS = _form(
-    "facts",
-    _fields({}, {"cores_usable": _COUNT, "earlier_parts": _ANYTHING, IDENTITY: _TEXTS}),
-)
-BATCH = _form(
+_FACTS = {
+    "cores_usable": _COUNT,
+    "earlier_parts": _ANYTHING,
+    IDENTITY: form.dict_schema(_TEXT, _TEXT),
+}
+FACTS = Form("facts", _fields({}, _FACTS))
+BATCH = Form(
     "batch",
     form.tagged_union_schema(
         {"batch": _BATCH, "end": _END},
