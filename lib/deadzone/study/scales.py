@@ -40,7 +40,7 @@ WORDS: Final = "words"
 Place = float | Literal["apart", "beyond"]
 """Where a study puts a level that is no number: at a number, apart from the others, or beyond the
 largest."""
-APART, BEYOND = "apart", "beyond"
+BEYOND = "beyond"
 
 NO_LIMIT = (NONE, "unlimited", "unbounded", "inf", "infinity", "\u221e", "max")
 """Spellings of a level without a limit, which lies beyond the largest number of a ratio scale."""
@@ -192,7 +192,8 @@ def scale_of(
             )
         lowest = next((name for name, position in numbers.items() if position == 0), None)
         numbers = {name: position for name, position in numbers.items() if position > 0}
-    beyond = next((n for n in names if _goes_beyond(n, kind, places)), None)
+    unlimited = {*NO_LIMIT} - places.keys() if kind == RATIO else ()
+    beyond = next((n for n in names if n in unlimited or places.get(n) == BEYOND), None)
     if beyond is not None and (place := _step_beyond(kind, [*numbers.values()])) is not None:
         numbers[beyond] = place
     else:
@@ -215,10 +216,6 @@ def _usual_kind(numbers: Mapping[str, float], words: list[str]) -> Scale:
     if not numbers or len(unknown) >= len(numbers):
         return WORDS
     return INTERVAL if min(numbers.values()) < 0 else RATIO
-
-
-def _goes_beyond(name: str, kind: str, places: Mapping[str, Place]) -> bool:
-    return places.get(name, BEYOND if name in NO_LIMIT and kind == RATIO else APART) == BEYOND
 
 
 def _step_beyond(kind: str, positions: list[float]) -> float | None:
@@ -257,13 +254,10 @@ def _are_named_apart(names: Collection[str]) -> bool:
 
 def _are_amounts(read: Mapping[str, Quantity]) -> bool:
     """Whether marks between digits are between thousands, and not between the numbers of a pair:
-    2,128 and 4,256. Round numbers are, and those that go on from others."""
-    marked: list[float] = []
-    others: list[float] = []
-    for name, own in read.items():
-        (marked if re.search(IN_THOUSANDS, name) else others).append(own.value)
-    if not marked:
-        return True
+    2,128 and 4,256. Round numbers are, and those that go on from others; so are none."""
+    in_thousands = {name for name in read if re.search(IN_THOUSANDS, name)}
+    marked = [read[name].value for name in in_thousands]
+    others = [own.value for name, own in read.items() if name not in in_thousands]
     is_round = any(value % 1000 == 0 for value in marked) or all(v % 512 == 0 for v in marked)
     return is_round or max(others, default=0.0) * MOST_APART >= min(marked)
 
