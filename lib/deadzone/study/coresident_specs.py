@@ -2,7 +2,6 @@
 runs it."""
 
 import re
-from collections.abc import Iterable
 from pathlib import PurePath
 from typing import Any
 
@@ -96,7 +95,7 @@ def each_called_once(belongs: tuple[CoresidentSpec, ...]) -> tuple[CoresidentSpe
     return belongs
 
 
-def coresident_of(text: str) -> dict[str, str]:
+def coresident_of(text: str) -> dict[str, Any]:
     """The keys of a text such as `port=5432` or `process=postgres,name=db`. Raises StudyError."""
     pairs = [part.partition("=") for part in text.split(",")]
     if any(not mark or not value or key not in (*WAYS, "name") for key, mark, value in pairs):
@@ -110,9 +109,3 @@ def coresident_of(text: str) -> dict[str, str]:
             f"--belongs {text!r} gives a key twice; write `--belongs` for each process."
         )
     return keys
-
-
-def limits_of_belongs(texts: Iterable[str]) -> tuple[str, ...]:
-    """The factors that limit what such texts name. Raises StudyError."""
-    asked: list[dict[str, Any]] = [*map(coresident_of, texts)]  # checked with the study
-    return tuple(f for keys in asked for f in CoresidentSpec.model_construct(**keys).factors)

@@ -14,7 +14,7 @@ from typing import Any
 from deadzone.errors import StudyError, check_known, did_you_mean, refused
 from deadzone.study.base import COLUMN_PATTERN
 from deadzone.study.claim_sentences import parse_claim
-from deadzone.study.coresident_specs import LIMITS, coresident_of, limits_of_belongs
+from deadzone.study.coresident_specs import LIMITS, CoresidentSpec, coresident_of
 from deadzone.study.direction import known_goal
 from deadzone.study.levels import (
     NAME,
@@ -311,7 +311,9 @@ def _check_names(argv: Sequence[str], factors: Mapping[str, Any], asked: Mapping
     """Every `{name}` has an option, and every option stands somewhere."""
     lines = [*argv, *(_escaped(asked.get(name, "")) for name in ("setup", "prepare"))]
     used = dict.fromkeys(name for text in lines for name in placeholders(text))
-    limits = {*LIMITS} & {*asked} | {*limits_of_belongs(asked.get("belongs", ()))}
+    belongs = map(coresident_of, asked.get("belongs", ()))  # checked with the study
+    members = (CoresidentSpec.model_construct(**keys) for keys in belongs)
+    limits = {*LIMITS} & {*asked} | {limit for member in members for limit in member.factors}
     for name in used:
         said = (
             f"{{{name}}} is in the command, but no option gives its levels: add `-L {name} 1,2,4`, "
