@@ -174,20 +174,18 @@ def _tidy(rows: list[dict[str, Any]], kinds: Mapping[str, str]) -> pd.DataFrame:
 
 def _kinds(records: Iterable[dict[str, Any]], factors: Iterable[str]) -> dict[str, str]:
     """The columns of the table of records, in order, each with its kind."""
-    levels: dict[str, dict[Any, None]] = {name: {} for name in factors}
+    levels = {name: Counter[Any]() for name in factors}
     own: dict[str, None] = {}
     seen: set[str] = set()
-    n, counts = 0, Counter[str]()
-    for record in records:
-        n += 1
+    n = 0
+    for n, record in enumerate(records, 1):  # noqa: B007 - their number
         seen |= record.keys()
-        counts.update(record["levels"].keys())
         own |= dict.fromkeys(record["responses"])
         for name, level in record["levels"].items():
-            levels.setdefault(name, {})[type(level), level] = None
+            levels.setdefault(name, Counter())[type(level), level] += 1
     kinds = {}
     for name, each in levels.items():
-        are_whole = counts[name] == n and all(isinstance(level, int) for _, level in each)
+        are_whole = each.total() == n and all(isinstance(level, int) for _, level in each)
         are_numbers = all(is_number(level) for _, level in each)
         kinds[name] = ("int64" if are_whole else "float64") if are_numbers else "text"
     further = {
