@@ -87,9 +87,8 @@ def _filled_down(table: pd.DataFrame) -> tuple[pd.DataFrame, list[Message]]:
     rows = np.diff(np.flatnonzero(np.append(begins, True)))
     is_even = len(rows) > 1 and rows[0] > 1 and np.ptp(rows) == 0 and bool(begins[0])
     is_level = names.name not in COLUMNS and names[begins].is_unique
-    if not (is_even and is_level) or table.columns.has_duplicates:
-        return table, []
-    if not any(_tells_apart(table[name], rows[0]) for name in table.columns[1:]):
+    is_merged = is_even and is_level and not table.columns.has_duplicates
+    if not (is_merged and any(_tells_apart(table[name], rows[0]) for name in table.columns[1:])):
         return table, []
     said = _("An empty cell of {name} stands for the one above it.", name=names.name)
     return table.assign(**{str(names.name): names.where(begins).ffill()}), [said]

@@ -106,10 +106,9 @@ def read_table(path: Path) -> pd.DataFrame:
     is_missing = path.suffix and not os.path.exists(path)  # noqa: PTH110
     if not (is_table(path) or is_missing or is_drawn(path)):
         hint = _recognised(path) if path.suffix else f" If it is a run: `deadzone report {path}`."
-        is_read = not hint and is_in_columns(path)
-        if not (hint or is_read) and is_in_columns(path, above=1):
-            raise TableError(f"{path}: its first line is a title. {_leave_out(path)}")
-        if not is_read:
+        if hint or not is_in_columns(path):
+            if not hint and is_in_columns(path, above=1):
+                raise TableError(f"{path}: its first line is a title. {_leave_out(path)}")
             kinds = f"{' or '.join(READABLE)}, or a text in columns"
             raise TableError(f"{path}: a table is a file ending in {kinds}.{hint}")
     if not os.path.isfile(path):  # noqa: PTH113

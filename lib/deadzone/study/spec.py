@@ -337,8 +337,8 @@ class Study(Spec):
 
     def _check_services(self) -> None:
         """Every environment that is a level exists, and says how its service is reached."""
-        levels = [*(getattr(self.factors.get(ENVIRONMENT), "levels", None) or ())]
-        levels += [treatment.get(ENVIRONMENT) for treatment in self.design.treatments or ()]
+        listed = (treatment.get(ENVIRONMENT) for treatment in self.design.treatments or ())
+        levels = (*getattr(self.factors.get(ENVIRONMENT), "levels", ()), *listed)
         for level in levels if self.environments else ():
             said = f"has the level {level!r} of environment, which is not one of its environments"
             check_known(ValueError, said, str(level), self.environments, "They are")
@@ -414,8 +414,8 @@ class Study(Spec):
 
     def _is_choice(self, factor: str) -> bool:
         """Whether the levels of a factor are words."""
-        levels = getattr(self.factors.get(factor), "levels", ())
-        levels = levels or [t[factor] for t in self.design.treatments or () if factor in t]
+        listed = [t[factor] for t in self.design.treatments or () if factor in t]
+        levels = getattr(self.factors.get(factor), "levels", ()) or listed
         are_texts = bool(levels) and all(isinstance(level, str) for level in levels)
         return are_texts and scale_of(levels).kind == WORDS
 

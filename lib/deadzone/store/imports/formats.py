@@ -155,7 +155,7 @@ class TextFormat(_Format):
 
     begins: Sequence[str]
     totals: Mapping[str, str] = field(default_factory=dict)
-    further: str | None = None
+    further: str = "(?!)"
     levels: Mapping[str, str] = field(default_factory=dict)
     units: Mapping[str, str] = field(default_factory=dict)
     sizes: Mapping[str, float] = field(default_factory=dict)
@@ -189,7 +189,7 @@ class TextFormat(_Format):
 
     def _is_read(self, line: str) -> bool:
         patterns = (*self.labels.values(), *self.figures.values(), *self.totals.values())
-        return any(re.search(pattern, line) for pattern in (*patterns, self.further or "(?!)"))
+        return any(re.search(pattern, line) for pattern in (*patterns, self.further))
 
     def _row(self, run: TextRun, path: Path) -> Row:
         row: Row = {}
@@ -207,10 +207,9 @@ class TextFormat(_Format):
         for name, pattern in self.totals.items():
             matches = re.finditer(pattern, run.text, re.MULTILINE)
             row[name] = sum(int(part) for match in matches for part in match.groups() if part)
-        if self.further is not None:
-            for match in re.finditer(self.further, run.text, re.MULTILINE):
-                column = own_name(match[2].replace("/", "_per_"))
-                row.setdefault(column, self._number(match[1], "", column, path))
+        for match in re.finditer(self.further, run.text, re.MULTILINE):
+            column = own_name(match[2].replace("/", "_per_"))
+            row.setdefault(column, self._number(match[1], "", column, path))
         return {**levels_of(row.get("benchmark")), **row}
 
     def _figure(self, name: str, match: re.Match[str], path: Path) -> Row:
