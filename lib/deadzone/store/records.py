@@ -144,11 +144,9 @@ def each_line(path: Path, form: Form = RECORD) -> Iterator[dict[str, Any]]:
     run leaves behind.
     """
     with SaidAs(StoreError, f"{path}: cannot read the journal"):
-        try:
-            handle = opened(path)
-        except FileNotFoundError:
+        if not path.exists():
             return
-        with handle:
+        with opened(path) as handle:
             for number, line in enumerate(handle, start=1):
                 if line.endswith(b"\n"):
                     yield form.read(line[:-1], f"{path}: line {number}")

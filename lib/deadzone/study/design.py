@@ -115,8 +115,9 @@ def resolve(study: Study, host_cores: int) -> Study:
         for one in study.design.treatments
     )
     design = study.design.model_copy(update={"treatments": listed})
-    changed = {"factors": factors, "knob": study.knob_name, "design": design}
-    resolved = study.model_copy(update=changed)
+    resolved = study.model_copy(
+        update={"factors": factors, "knob": study.knob_name, "design": design}
+    )
     for i, treatment in enumerate(listed or ()):
         for name, level in treatment.items():
             _check(name, level, f"design.treatments[{i}].{name}")
@@ -308,8 +309,10 @@ def run_order(study: Study, combinations: Sequence[Treatment]) -> tuple[PlannedT
         return tuple(PlannedTrial(i, WARMUP_BLOCK, i, True, last) for i in numbers)
     _check_size(study, len(combinations))
     rng = np.random.default_rng(design.seed)
-    passes = [(WARMUP_BLOCK, i + 1, True) for i in range(design.warmup)]
-    passes += [(i + 1, i + 1, False) for i in range(design.replicates)]
+    passes = [
+        *((WARMUP_BLOCK, i, True) for i in range(1, design.warmup + 1)),
+        *((i, i, False) for i in range(1, design.replicates + 1)),
+    ]
     shuffled = [[int(i) for i in rng.permutation(len(combinations))] for _ in passes]
     if design.rehearsal and design.warmup:
         shuffled[0] = list(dict.fromkeys((*ends_of(combinations), *shuffled[0])))
