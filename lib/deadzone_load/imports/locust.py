@@ -3,11 +3,12 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
 from deadzone.plugins import FormatError, Results, Row, figures_of, parse_json, reading, text_of
-from deadzone.store.imports.document import csv_table, figure, whole
+from deadzone.store.imports.document import csv_rows, figure, whole
 from deadzone.store.imports.result import CLOSED_LOOP, counted_percentiles
 
 TOOL = "Locust"
@@ -68,7 +69,9 @@ def _from_csv(text: str, path: Path) -> Results:
     needed = ("Type", "Name", "Request Count", "Failure Count", "Requests/s")
     cut: list[int] = []
     writer = f"{TOOL} 1.0 or later, written with --csv PREFIX to PREFIX_stats.csv"
-    lines = csv_table(text, path, writer, needed, cut)
+    lines = [*csv_rows(StringIO(text), path, writer, needed, cut)]
+    if not lines:
+        raise FormatError(f"{path}: {writer} wrote a header and no result.")
     endpoints = [line for line in lines if line["Name"] != "Aggregated"]
     rows = []
     for line in endpoints or lines:

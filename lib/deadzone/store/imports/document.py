@@ -203,16 +203,6 @@ def csv_rows(
         ) from error
 
 
-def csv_table(
-    text: str, path: Path, tool: str, needed: Sequence[str], cut: list[int]
-) -> list[dict[str, str]]:
-    """All rows of a CSV text. Raises FormatError as `csv_rows` does, and where there is no row."""
-    rows = list(csv_rows(io.StringIO(text), path, tool, needed, cut))
-    if not rows:
-        raise FormatError(f"{path}: {tool} wrote a header and no result.")
-    return rows
-
-
 def number_in(value: object, where: Path | str, what: str) -> float | None:
     """A finite number in JSON or in a cell, or None where there is none, it says N/A, or is not a
     number. Raises FormatError for anything else."""
