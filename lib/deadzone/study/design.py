@@ -24,12 +24,13 @@ from deadzone.study.factors import (
     Factor,
     FactorSpec,
     LevelsFactorSpec,
+    limit_named,
     sized_level,
 )
-from deadzone.study.levels import NONE, Level, format_level, is_number
+from deadzone.study.levels import AUTO, NONE, Level, format_level, is_number
 from deadzone.study.scales import nothing_to_choose, scale_of
 from deadzone.study.service_specs import ENVIRONMENT
-from deadzone.study.spec import Study, check_level
+from deadzone.study.spec import Study
 from deadzone.study.target_spec import POD_LIMITS, UNCHANGED
 
 MOST_TRIALS = 100_000
@@ -45,6 +46,17 @@ SAYS: Any = {
     "en": "One setting at least meets all objectives.",
     "ko": "설정 하나 이상이 모든 목표를 충족합니다.",
 }
+
+KNOWN_LEVELS = {
+    "memory_limit": "a memory limit is a size such as 64MiB, or none",
+    "io_bandwidth_limit": "an I/O limit is a number of bytes a second, 1 or more, or none",
+    "iops_limit": "an I/O limit is a number of calls a second, 1 or more, or none",
+    "cpu_limit": "a CPU limit is a positive number of cores, or none",
+    "cpu_request": "a CPU request is a positive number of cores",
+    "memory_request": "a memory request is a size such as 64MiB",
+    "threads": "a number of threads is whole, 0 or more, or auto",
+}
+"""What a level of a factor that Deadzone knows is, for whoever wrote another one."""
 
 RATE = "rate"
 """The load: the factor, and the field of a load test, that says how much is sent each second."""
@@ -171,8 +183,19 @@ def _written_out(study: Study, name: str, factor: Factor, host_cores: int) -> Fa
 
 
 def _check(factor: str, level: Level, path: str) -> None:
-    if wrong := check_level(factor, level):
-        raise StudyError(f"{path} {wrong}.")
+    """Raise StudyError for a level that makes no sense for a factor whose meaning Deadzone knows.
+
+    A request of a pod is a limit that is never none; many programs choose themselves at 0 threads.
+    """
+    known = limit_named(factor)
+    number = float(level) if is_number(level) else -1.0
+    if known == "threads":
+        fine = level in (NONE, AUTO) or (number >= 0 and number.is_integer())
+    else:
+        may_be_none = level == NONE and not known.endswith("_request")
+        fine = may_be_none or (number > 0 if known.startswith("cpu_") else number >= 1)
+    if known in KNOWN_LEVELS and not fine:
+        raise StudyError(f"{path} is {format_level(level)!r}; {KNOWN_LEVELS[known]}.")
 
 
 def treatments(study: Study) -> tuple[Treatment, ...]:

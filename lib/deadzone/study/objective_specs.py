@@ -103,21 +103,28 @@ class ObjectiveSpec(Spec):
         return float(self.at_most if self.at_least is None else self.at_least)  # type: ignore[arg-type]
 
 
-def objective_problem(
+def check_objectives(
     objectives: Mapping[str, ObjectiveSpec], factors: Sequence[str], knob: str, searched: str | None
-) -> str | None:
-    """What is wrong with the objectives of a study with such factors, or None.
+) -> None:
+    """Raise ValueError where something is wrong with the objectives of a study with such factors.
 
     A factor can only be bounded from below, as the load to be borne; the knob, which is sought,
     cannot be bounded, nor can what is searched by the objectives: the rate, or None.
     """
     if searched and (searched in factors or searched in objectives):
-        return f"searches workload.{searched}, which then is neither a factor nor an objective"
+        raise ValueError(
+            f"searches workload.{searched}, which then is neither a factor nor an objective"
+        )
     if knob in objectives:
-        return f"has an objective on {knob}, the knob, which is what is sought; bound responses"
+        raise ValueError(
+            f"has an objective on {knob}, the knob, which is what is sought; bound responses"
+        )
     loads = set(objectives) & set(factors)
     if unbounded := [name for name in loads if objectives[name].at_least is None]:
-        return f"has an objective on {unbounded[0]}: for a factor give at_least, the required load"
+        raise ValueError(
+            f"has an objective on {unbounded[0]}: for a factor give at_least, the required load"
+        )
     if (objectives or searched) and set(objectives) == loads:
-        return "has no objectives to meet; bound a response, such as latency_p99_ms: {at_most: 50}"
-    return None
+        raise ValueError(
+            "has no objectives to meet; bound a response, such as latency_p99_ms: {at_most: 50}"
+        )

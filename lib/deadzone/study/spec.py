@@ -19,8 +19,7 @@ from deadzone.study.factors import (
     limit_named,
 )
 from deadzone.study.finding_keys import FINDINGS
-from deadzone.study.levels import AUTO, NONE, Level, format_level, is_number
-from deadzone.study.objective_specs import Column, ObjectiveSpec, in_own_units, objective_problem
+from deadzone.study.objective_specs import Column, ObjectiveSpec, check_objectives, in_own_units
 from deadzone.study.profile_specs import ProfilesSpec
 from deadzone.study.scales import WORDS, scale_of
 from deadzone.study.service_specs import (
@@ -50,16 +49,6 @@ CONVENTIONAL_UNITS = {
     "block_size": "bytes",
 }
 """Units of factors, where a study names none."""
-
-LIMIT_LEVELS = {
-    "memory_limit": "a memory limit is a size such as 64MiB, or none",
-    "io_bandwidth_limit": "an I/O limit is a number of bytes a second, 1 or more, or none",
-    "iops_limit": "an I/O limit is a number of calls a second, 1 or more, or none",
-    "cpu_limit": "a CPU limit is a positive number of cores, or none",
-    "cpu_request": "a CPU request is a positive number of cores",
-    "memory_request": "a memory request is a size such as 64MiB",
-}
-"""What a level of a limit is, for whoever wrote another one."""
 
 MOST_REPLICATES = 1_000
 """More repeats of a treatment than this narrow no interval that anybody acts on."""
@@ -325,8 +314,7 @@ class Study(Spec):
                 f"knob is {self.knob!r}, which is no factor; factors are {', '.join(names)}"
             )
         searched = "rate" if self.search else None
-        if problem := objective_problem(self.objectives, names, self.knob_name, searched):
-            raise ValueError(problem)
+        check_objectives(self.objectives, names, self.knob_name, searched)
         kind = self.design.kind
         if searched and (self.response.name != CAPACITY or kind in ("adaptive", "search")):
             raise ValueError(
@@ -433,22 +421,3 @@ class Study(Spec):
         """Unit of a factor: as declared, else what its name says by convention."""
         declared = self.factors[factor].unit if factor in self.factors else None
         return declared or CONVENTIONAL_UNITS.get(limit_named(factor))
-
-
-def check_level(factor: str, level: Level) -> str | None:
-    """What is wrong with a level of a factor whose meaning Deadzone knows, or None.
-
-    A CPU limit is a positive number of cores or none, a memory limit a positive number of bytes or
-    none, a request of a pod one of the two without none; threads are whole, none or auto; many
-    programs choose themselves at 0.
-    """
-    factor = limit_named(factor)
-    number = float(level) if is_number(level) else 0.0
-    if factor in LIMIT_LEVELS:
-        may_be_none = level == NONE and not factor.endswith("_request")
-        fine = may_be_none or (number > 0 if factor.startswith("cpu_") else number >= 1)
-        return None if fine else f"is {format_level(level)!r}; {LIMIT_LEVELS[factor]}"
-    whole = is_number(level) and number.is_integer() and number >= 0
-    if factor == "threads" and level not in (NONE, AUTO) and not whole:
-        return f"is {format_level(level)!r}; a number of threads is whole, 0 or more, or auto"
-    return None
