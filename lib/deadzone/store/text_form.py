@@ -44,8 +44,7 @@ def form_of(path: Path) -> tuple[dict[str, Any], int]:
     text, encoding, is_cut = _head(path)
     every = text.splitlines()
     rules = _rules(every)
-    block = _the_block(every, rules, path)
-    around = {*range(len(every))} - {*block}
+    around = {*range(len(every))} - {*_the_block(every, rules, path)}
     skipped = sorted({*range(_remarks(every)), *rules, *around})
     how = {"encoding": encoding, "skipinitialspace": True, "skiprows": skipped}
     lines = _read_of(every, skipped)

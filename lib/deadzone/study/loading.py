@@ -6,7 +6,6 @@ import os
 import re
 from collections.abc import Mapping, Sequence
 from copy import deepcopy
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -312,7 +311,6 @@ def _below(node: yaml.Node | None, step: int | str) -> tuple[yaml.Node | None, y
     return next(((key, part) for key, part in pairs if key.value == str(step)), (None, None))
 
 
-@cache
 def json_schema() -> dict[str, Any]:
     """The JSON Schema of study files, for editors."""
     schema = Study.model_json_schema(mode="validation")

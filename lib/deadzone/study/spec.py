@@ -281,8 +281,8 @@ class Study(Spec):
         environments, factors, design = parts
         readable = all(isinstance(part, dict) for part in parts) and environments
         if readable and ENVIRONMENT not in factors and design.get("kind") != "list":
-            levels = {ENVIRONMENT: [*map(str, environments)]}
-            document = {**document, "factors": {**factors, **levels}}
+            levels = [*map(str, environments)]
+            document = {**document, "factors": {**factors, ENVIRONMENT: levels}}
         match document:
             case {"workload": {"rate": dict()}} if document.get("response") is None:
                 response = {"name": CAPACITY, "unit": "requests/s", "goal": "max"}

@@ -107,8 +107,7 @@ def with_unit(document: Mapping[str, Any]) -> Mapping[str, Any]:
         case {"workload": {"responses": dict(read)}, "response": {"name": str(name), **own}}:
             of_workload = read.get(name)
             if isinstance(of_workload, dict) and of_workload.get("unit") and "unit" not in own:
-                response = {"name": name, **own, "unit": of_workload["unit"]}
-                return {**document, "response": response}
+                return {**document, "response": {"name": name, **own, "unit": of_workload["unit"]}}
     return document
 
 

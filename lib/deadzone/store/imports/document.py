@@ -290,9 +290,5 @@ def figure(value: Any, column: str, where: str, unit: str = "") -> float | int |
         return None
     if unit:
         return in_own_unit(column, number, unit, where)
-    return whole(number, where, column) if is_count(column) else number
-
-
-def is_count(column: str) -> bool:
-    """Whether a column of what was measured is of whole numbers of zero or more."""
-    return not column.endswith(("_s", "_ms", "_rate", "_share", "iops"))
+    is_count = not column.endswith(("_s", "_ms", "_rate", "_share", "iops"))
+    return whole(number, where, column) if is_count else number
