@@ -267,11 +267,8 @@ class RunFolder:
 
     def _keep(self, record: Mapping[str, Any], profiles: Sequence[ProfileFile]) -> dict[str, str]:
         """Write the profiles of a trial; by kind, the name of the file within the run's folder."""
-        trial = (
-            f"{record['trial']}"
-            if record["attempt"] == 1
-            else f"{record['trial']}.{record['attempt']}"
-        )
+        again = "" if record["attempt"] == 1 else f".{record['attempt']}"
+        trial = f"{record['trial']}{again}"
         names = {
             profile.kind: f"{PROFILES_FOLDER}/{trial}-{profile.kind}.{profile.ending}"
             for profile in profiles
