@@ -73,11 +73,8 @@ TodaysAnalysis = Annotated[
 ]
 
 
-ONLY_OF = {
-    "until": "adaptive",
-    **dict.fromkeys(("trials", "along", "gain", "where", "when", "baseline"), "search"),
-}
-"""Of a design, the keys that one kind has alone."""
+SEARCH_KEYS = ("trials", "along", "gain", "where", "when", "baseline")
+"""Of a design, those of a search alone."""
 
 
 class DesignSpec(Spec):
@@ -140,9 +137,11 @@ class DesignSpec(Spec):
     """the levels in force today, with which a search compares; by default the first of each"""
 
     def _hangs_together(self) -> None:
-        for name, kind in ONLY_OF.items():
-            if getattr(self, name) is not None and self.kind != kind:
-                raise ValueError(f"{name} is given for `kind: {kind}`, and only there")
+        if self.until is not None and self.kind != "adaptive":
+            raise ValueError("until is given for kind: adaptive, and only there")
+        for name in SEARCH_KEYS:
+            if getattr(self, name) is not None and self.kind != "search":
+                raise ValueError(f"{name} is given for `kind: search`, and only there")
         if (self.kind == "list") != (self.treatments is not None):
             raise ValueError("treatments are given for kind: list, and only there")
 
