@@ -82,6 +82,27 @@ class Source(Experiment):
         """The other factors and, last, the knob."""
         return (*self.by, self.knob)
 
+    @cached_property
+    def accepted(self) -> Mapping[str, str]:
+        """Reasons for findings that the study means, by key."""
+        return self.study.accept if self.study else {}
+
+    @cached_property
+    def judged(self) -> "Source":
+        """Itself, with the levels that fail too often."""
+        if not (barred := barred_levels(self)):
+            return self
+        # what the findings say of these levels is said once
+        told = FAILED, listing([*map(level_name, barred)])
+        doubts = (one for one in self.doubts if (one.text, one.values.get("levels")) != told)
+        return replace(self, barred=barred, doubts=tuple(doubts))
+
+    @cached_property
+    def answer(self) -> Answer:
+        """Every setting with the curves, whatever is wished of a recommendation; worked out once.
+        Raises PhaseError for what no curve can be fitted to."""
+        return examined(self, self.accepted, self.judged.fitted, **self.how)
+
     @property
     def trials(self) -> pd.DataFrame:
         """Every attempt, those at another workload too."""
@@ -235,7 +256,7 @@ class Analysis:
 
 
 def analyse(
-    source: Source, anyway: bool = False, given: Mapping[str, Any] | None = None, **options: Any
+    seen: Source, anyway: bool = False, given: Mapping[str, Any] | None = None, **options: Any
 ) -> Analysis:
     """Examine the experiment behind a source, fit it, and recommend, unless a finding stops that.
 
@@ -245,14 +266,9 @@ def analyse(
 
     Raises PhaseError if the options contradict each other or cannot be read.
     """
-    seen, accept = source, source.study.accept if source.study else {}
-    if source.is_search:
-        return _searched(source, accept, {"anyway": anyway, "given": given, **options})
-    if barred := barred_levels(seen):
-        # what the findings say of these levels is said once
-        told = FAILED, listing([*map(level_name, barred)])
-        doubts = (one for one in source.doubts if (one.text, one.values.get("levels")) != told)
-        source = replace(source, barred=barred, doubts=tuple(doubts))
+    if seen.is_search:
+        return _searched(seen, seen.accepted, {"anyway": anyway, "given": given, **options})
+    source = seen.judged
     options = {
         "all_there_is": all_there_is(source),
         "barred": source.barred,
@@ -262,9 +278,9 @@ def analyse(
     try:
         if source.analysed.empty:
             raise PhaseError(_("None of the {n:count} trials ended well.", n=len(source.trials)))
-        result = examined(seen, accept, source.fitted, **source.how)
+        result = seen.answer
     except PhaseError as error:
-        findings = examine(seen, accept)
+        findings = examine(seen, seen.accepted)
         stop = stopping(findings)
         if stop is None or anyway or replace(source, barred=()).analysed.empty:
             return Analysis(source, (), None, str(error), findings)
