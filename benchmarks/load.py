@@ -38,7 +38,8 @@ from deadzone.run.targets.interference import between, read_machine
 from deadzone.store.programs import program_version
 from deadzone.store.provenance import cpu_model, operating_system, usable_cores
 from deadzone_load.generator.plan import LoadPlan
-from deadzone_load.workload import find_program
+from deadzone_load.specs import LoadWorkloadSpec
+from deadzone_load.workload import LoadWorkload, find_program
 
 ROOT = Path(__file__).resolve().parents[1]
 REPORT = ROOT / "docs" / "benchmarks" / "load.md"
@@ -201,11 +202,12 @@ def climb(port: int, protocol: str, duration_s: float, folder: Path) -> list[Sen
     """Ever higher rates of Deadzone's generator until one is not held twice."""
     found = []
     for rate in RATES:
-        plan = LoadPlan(
-            f"http://127.0.0.1:{port}/", protocol=protocol, rate=rate, duration_s=duration_s,
+        spec = LoadWorkloadSpec(
+            url=f"http://127.0.0.1:{port}/", protocol=protocol, rate=rate, duration_s=duration_s,
             warmup_s=0.5, connections=50, body="{id}" if protocol == "websocket" else "",
             drain_s=1.0,
         )  # fmt: skip
+        plan = LoadWorkload(spec).plan({})
         tries = [own(plan, folder)]
         if not tries[0].held:
             tries.append(own(plan, folder))

@@ -104,12 +104,7 @@ class LoadWorkload(Workload):
 
     def plan(self, levels: Mapping[str, Level]) -> LoadPlan:
         """What the generator is told for these levels."""
-        values = {**levels, **KEPT}
-        told = {
-            name: getattr(self._spec, name)
-            for name in LoadPlan.__dataclass_fields__
-            if name != "seed"
-        }
+        values, told = {**levels, **KEPT}, self._spec.model_dump()
         told |= {name: float(levels.get(name, told[name] or 0.0)) for name in FIELD_FACTORS}
         told |= {name: filled(told[name], values) for name in TEXTS}
         return LoadPlan(**{**told, "connections": int(told["connections"])})

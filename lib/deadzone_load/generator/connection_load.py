@@ -37,7 +37,7 @@ class ConnectionLoad(Load):
         """Open everything that is due, hold it, and look whether the server is still there."""
         plan = self._plan
         self._origin = time.monotonic() + START_IN_S
-        starts = moments(plan.connection_rate, 0.0, self.end_s, plan.arrival, plan.seed)
+        starts = moments(plan.connection_rate, 0.0, self.end_s, plan.arrival)
         self._pacer = RequestPacer(
             self.loop,
             self._origin,

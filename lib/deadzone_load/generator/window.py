@@ -70,7 +70,7 @@ class WindowedLoad(Load):
         """Begin to send, soon."""
         plan = self._plan
         self._origin = time.monotonic() + START_IN_S + plan.warmup_s
-        due = moments(plan.rate, -plan.warmup_s, plan.duration_s, plan.arrival, plan.seed)
+        due = moments(plan.rate, -plan.warmup_s, plan.duration_s, plan.arrival)
         self._pacer = RequestPacer(
             self.loop,
             self._origin,

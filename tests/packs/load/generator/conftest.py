@@ -18,6 +18,8 @@ from programs import PROGRAMS
 
 from deadzone_load.generator.client import run_load
 from deadzone_load.generator.plan import LoadPlan
+from deadzone_load.specs import LoadWorkloadSpec
+from deadzone_load.workload import LoadWorkload
 
 SERVER = Path(__file__).parent / "server.py"
 
@@ -97,7 +99,7 @@ def generate(tmp_path: Path) -> Callable[..., Told]:
 
     def once(url: str, prefix: tuple[str, ...] = (), **keys: Any) -> Told:
         plan, result = tmp_path / "plan.json", tmp_path / "result.json"
-        LoadPlan(url, **keys).write(plan)
+        LoadWorkload(LoadWorkloadSpec(url=url, **keys)).plan({}).write(plan)
         if not prefix:
             with as_it_was():
                 told = run_load(LoadPlan.read(plan))

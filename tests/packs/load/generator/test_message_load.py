@@ -31,7 +31,7 @@ def test_replies_and_broadcasts_are_told_apart_without_words_too(websocket_serve
 def test_stomp_users_subscribe_send_and_hear(websocket_server, generate):
     told = generate(
         websocket_server(), **STOMP, rate=100, duration_s=1, connections=12, room_size=3, fan_out=3,
-        body='{"text": "{id}"}', reply_contains="reply",
+        body='{{"text": "{id}"}}', reply_contains="reply",
     )  # fmt: skip
     assert told.failure is None
     assert (told.responses["requests"], told.responses["broadcasts"]) == (100, 300)
