@@ -67,14 +67,13 @@ def in_memory(folder: Path) -> str | None:
 def facts(folder: Path) -> dict[str, Any]:
     """What a reader must know of the disk, for the provenance."""
     mount, space = mount_of(folder), os.statvfs(folder)
-    network = "shared" if mount.fstype in SHARED else "unknown"
-    kind = "memory" if mount.fstype in IN_MEMORY else network
+    served = "shared" if mount.fstype in SHARED else "unknown"
     return {
         "file_system": mount.fstype,
         "mount_options": mount.opts,
         "disk_free_bytes": space.f_bavail * space.f_frsize,
         "disk_size_bytes": space.f_blocks * space.f_frsize,
-        "disk_kind": kind,
+        "disk_kind": "memory" if mount.fstype in IN_MEMORY else served,
         **disk_of(folder),
     }
 

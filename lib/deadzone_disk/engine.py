@@ -3,7 +3,7 @@
 import errno
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 from deadzone_disk.specs import DiskSettings
@@ -37,31 +37,21 @@ class DiskTrial:
 
 
 @dataclass(frozen=True)
-class Latency:
-    """Latencies of one kind of call [ms]. number: of calls. percentiles: by percent, as the engine
-    tells them."""
-
-    number: int
-    mean_ms: float | None = None
-    max_ms: float | None = None
-    percentiles: Mapping[float, float] = field(default_factory=dict)
-
-
-@dataclass(frozen=True)
 class EngineAccount:
     """What an engine did in a trial.
 
-    elapsed_s: from the first call to the last. calls: reads and writes together. flushes: to the
-    device. series: moments [s] and the throughput just before each [bytes/s]; empty where the
-    engine tells none.
+    elapsed_s: from the first call to the last. calls: reads and writes together. latencies_ms: of
+    these, and of flushes to the device, the mean, the longest and the percentiles that the engine
+    tells, by column. series: moments [s] and the throughput just before each [bytes/s]; empty where
+    the engine tells none.
     """
 
     elapsed_s: float
     read_bytes: int
     written_bytes: int
-    calls: Latency
-    flushes: Latency = Latency(0)
-    series: Sequence[tuple[float, float]] = ()
+    calls: int
+    latencies_ms: Mapping[str, float]
+    series: Sequence[tuple[float, float]]
 
 
 class EngineFailure(Exception):

@@ -82,12 +82,10 @@ def budget_of(
     )
     filled = filled_files * workload.file_size
     writing = [trial for trial in trials if writes(trial)]
-    design, count = study.design, 0
-    plan = Plan(study, Path(), tuple(planned), (), {}, {}, "")
+    design, plan = study.design, Plan(study, Path(), tuple(planned), (), {}, {}, "")
+    count = len(writing) * (design.replicates + design.warmup)
     if writing and plan.is_adaptive:  # each may be at a level that writes
         count = plan.most_trials + design.warmup
-    elif writing:
-        count = len(writing) * (design.replicates + design.warmup)
     count *= study.trust.max_attempts
     bound = workload.max_written_bytes
     each = workload.trial_bytes or max(0, bound - filled) // max(1, count)
@@ -165,19 +163,20 @@ def _with_numbers(study: Study) -> Study:
     factors, design = dict(study.factors), study.design
     if isinstance(factor := factors.get(BLOCK_SIZE), LevelsFactorSpec):
         levels = tuple(
-            _number(f"factors.{BLOCK_SIZE}[{i}]", level) for i, level in enumerate(factor.levels)
+            _sized(f"factors.{BLOCK_SIZE}[{i}]", level) for i, level in enumerate(factor.levels)
         )
         factors[BLOCK_SIZE] = factor.model_copy(update={"levels": levels})
     if design.treatments:
-        listed = tuple(dict(treatment) for treatment in design.treatments)
-        for i, treatment in enumerate(listed):
-            if BLOCK_SIZE in treatment:
-                path = f"design.treatments[{i}].{BLOCK_SIZE}"
-                treatment[BLOCK_SIZE] = _number(path, treatment[BLOCK_SIZE])
+        listed = tuple(
+            {**one, BLOCK_SIZE: _sized(f"design.treatments[{i}].{BLOCK_SIZE}", one[BLOCK_SIZE])}
+            if BLOCK_SIZE in one
+            else one
+            for i, one in enumerate(design.treatments)
+        )
         design = design.model_copy(update={"treatments": listed})
     return study.model_copy(update={"factors": factors, "design": design})
 
 
-def _number(path: str, level: Level) -> Level:
+def _sized(path: str, level: Level) -> Level:
     with refused(f"{path} "):
         return as_size(level)

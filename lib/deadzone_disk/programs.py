@@ -14,7 +14,7 @@ from typing import Any
 
 from deadzone.plugins import Command, Measurement, WorkloadError, program_version
 from deadzone_disk import builtin_engine
-from deadzone_disk.engine import DiskTrial, EngineAccount, EngineFailure, Latency, in_words
+from deadzone_disk.engine import DiskTrial, EngineAccount, EngineFailure, in_words
 from deadzone_disk.plan import writes
 
 PATTERNS = {"sequential": "", "random": "rand"}
@@ -113,13 +113,17 @@ class FioEngine:
         together = job.get("mixed") if trial.settings.operation == "mixed" else None
         flushes = job.get("sync", {}).get("lat_ns", {})
         main = together or (write if write["total_ios"] else read)
+        calls = read["total_ios"] + write["total_ios"]
         try:
             return EngineAccount(
                 elapsed_s=max(read["runtime"], write["runtime"]) / 1000,
                 read_bytes=read["io_bytes"],
                 written_bytes=write["io_bytes"],
-                calls=_latency(main["lat_ns"], read["total_ios"] + write["total_ios"]),
-                flushes=_latency(flushes, flushes.get("N", 0)),
+                calls=calls,
+                latencies_ms={
+                    **_latencies_ms("latency", main["lat_ns"], calls),
+                    **_latencies_ms("flush", flushes, flushes.get("N", 0)),
+                },
                 series=_series(trial),
             )
         except KeyError as error:
@@ -128,18 +132,16 @@ class FioEngine:
             ) from error
 
 
-def _latency(summary: dict[str, Any], number: int) -> Latency:
-    """From submission to completion, as a program that waits for its call feels it. summary: in
-    nanoseconds, as fio does. number: of calls."""
+def _latencies_ms(kind: str, summary: dict[str, Any], number: int) -> dict[str, float]:
+    """Columns of one kind of call: from submission to completion, as a program that waits for its
+    call feels it. summary: in nanoseconds, as fio does. number: of calls."""
     if not number:
-        return Latency(0)
-    percentiles = {
-        float(percent): ns / NANOSECONDS_A_MS
-        for percent, ns in summary.get("percentile", {}).items()
+        return {}
+    figures = {"mean": summary["mean"], "max": summary["max"]}
+    figures |= {f"p{float(percent):g}": ns for percent, ns in summary.get("percentile", {}).items()}
+    return {
+        f"{kind}_{name}_ms".replace(".", "_"): ns / NANOSECONDS_A_MS for name, ns in figures.items()
     }
-    return Latency(
-        number, summary["mean"] / NANOSECONDS_A_MS, summary["max"] / NANOSECONDS_A_MS, percentiles
-    )
 
 
 def _series(trial: DiskTrial) -> list[tuple[float, float]]:

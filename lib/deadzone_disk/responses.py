@@ -4,14 +4,12 @@ beside it."""
 import numpy as np
 
 from deadzone.plugins import Sample, TableError
-from deadzone.steady_state.warmup import FEWEST_VALUES, Warmup, detect_warmup
+from deadzone.steady_state.warmup import Warmup, detect_warmup
 from deadzone_disk.engine import DiskTrial, EngineAccount
-
-PERCENTILES = {50.0: "p50", 90.0: "p90", 95.0: "p95", 99.0: "p99", 99.9: "p99_9"}
 
 RESPONSES = (
     *("throughput_bytes_s", "iops"),
-    *(f"latency_{name}_ms" for name in ("mean", *PERCENTILES.values(), "max")),
+    *(f"latency_{name}_ms" for name in ("mean", "p50", "p90", "p95", "p99", "p99_9", "max")),
     *("flush_mean_ms", "flush_p99_ms", "bytes_read", "bytes_written", "calls", "measured_s"),
     *("passes", "warmup_s", "steady", "direct_io", "cached_share"),
 )
@@ -23,39 +21,31 @@ def responses_of(trial: DiskTrial, account: EngineAccount) -> dict[str, float]:
     moved = account.read_bytes + account.written_bytes
     warmup = warmup_of(account)
     rate = moved / account.elapsed_s
-    if warmup and warmup.is_present and warmup.is_steady and warmup.matters:
+    if warmup and warmup.is_steady and warmup.matters:
         moments, rates = np.array(account.series)[:-1].T
         kept = rates[warmup.in_steady_state(moments)]
         rate = float(sum(kept) / len(kept))
-    values: dict[str, float | None] = {
+    values = {
+        **account.latencies_ms,
         "throughput_bytes_s": rate,
         "iops": rate / trial.settings.block_size,
-        "latency_mean_ms": account.calls.mean_ms,
-        **{
-            f"latency_{name}_ms": account.calls.percentiles.get(p)
-            for p, name in PERCENTILES.items()
-        },
-        "latency_max_ms": account.calls.max_ms,
-        "flush_mean_ms": account.flushes.mean_ms,
-        "flush_p99_ms": account.flushes.percentiles.get(99.0),
         "bytes_read": account.read_bytes,
         "bytes_written": account.written_bytes,
-        "calls": account.calls.number,
+        "calls": account.calls,
         "measured_s": account.elapsed_s,
         "passes": moved / (trial.file_size * len(trial.files)),
         "warmup_s": None if warmup is None else warmup.length_s if warmup.is_present else 0.0,
         "steady": None if warmup is None else warmup.reached,
         "direct_io": float(trial.settings.direct),
     }
-    return {name: float(value) for name, value in values.items() if value is not None}
+    known = {name: value for name, value in values.items() if value is not None}
+    return {name: float(known[name]) for name in RESPONSES if name in known}
 
 
 def warmup_of(account: EngineAccount) -> Warmup | None:
     """When the throughput became steady; None where the series is too short to tell. The last step
     is left out: a trial seldom ends on one."""
-    whole = list(account.series)[:-1]
-    if len(whole) < FEWEST_VALUES:
-        return None
+    whole = account.series[:-1]
     try:
         return detect_warmup([moment for moment, _ in whole], [rate for _, rate in whole])
     except TableError:
@@ -68,9 +58,5 @@ def samples_of(account: EngineAccount, end_s: float) -> tuple[Sample, ...]:
     end_s: end of the trial [s], at which the percentiles stand.
     """
     rates = [Sample(moment, "throughput_bytes_s", rate) for moment, rate in account.series]
-    parts = [
-        Sample(end_s, f"{kind}_p{percent:g}_ms".replace(".", "_"), value)
-        for kind, latency in (("latency", account.calls), ("flush", account.flushes))
-        for percent, value in sorted(latency.percentiles.items())
-    ]
-    return (*rates, *parts)
+    latencies = account.latencies_ms.items()
+    return (*rates, *(Sample(end_s, name, value) for name, value in latencies if "_p" in name))

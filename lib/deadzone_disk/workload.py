@@ -93,7 +93,7 @@ class DiskWorkload(Workload):
                 "no disk. Name a folder on a disk, or set workload.allow_memory to measure memory "
                 "and have the report say so."
             )
-        versions = self._versions()
+        versions = self._find_engines()
         self._files.make()
         self._files.check_space((self._jobs(fresh=False) + self._jobs(fresh=True)) * spec.file_size)
         filled = [
@@ -102,8 +102,7 @@ class DiskWorkload(Workload):
         self._probe_direct(filled or [self._files.fresh(0, spec.file_size)])
         if not self._is_direct:  # another engine may be needed now
             self.check(())
-            self._engines = {}
-            versions = self._versions()
+            versions = self._find_engines()
         return {
             "program": "disk",
             "program_version": ", ".join(versions.values()),
@@ -141,7 +140,7 @@ class DiskWorkload(Workload):
             evict(path)
         shares = [share for share in map(cached_share, files) if share is not None]
         self._before = {"cached_share": max(shares)} if shares else {}
-        return self._engine(settings.engine).command(trial)
+        return self._engines[settings.engine].command(trial)
 
     def outcome(self, measurement: Measurement, scratch: Path) -> Outcome:
         """Throughput, calls a second and latency, from the engine's own account."""
@@ -149,10 +148,10 @@ class DiskWorkload(Workload):
         assert trial is not None
         self._drop_fresh()
         try:
-            account = self._engine(trial.settings.engine).account(trial, measurement)
+            account = self._engines[trial.settings.engine].account(trial, measurement)
         except EngineFailure as failure:
             return Outcome(failure=str(failure))
-        if not account.elapsed_s or not account.calls.number:
+        if not account.elapsed_s or not account.calls:
             return Outcome(
                 failure="the trial was too short for a single call; raise workload.duration_s or "
                 "trial_bytes"
@@ -173,18 +172,13 @@ class DiskWorkload(Workload):
         """Whether calls are queued through the page cache, which fio cannot do."""
         return settings.queue_depth > 1 and not (settings.direct and self._is_direct)
 
-    def _versions(self) -> dict[str, str]:
-        engines = dict.fromkeys(self._engine(settings.engine) for settings in self._planned)
-        return {engine.name: engine.version() for engine in engines}
-
-    def _engine(self, name: str) -> Engine:
-        """The engine of a setting, kept; fio cannot queue calls through the page cache, so `auto`
-        avoids it there."""
-        if name not in self._engines:
-            queued = any(map(self._is_queued, self._planned))
-            made = make_engine("builtin" if name == "auto" and queued else name)
-            self._engines[name] = self._engines.setdefault(made.name, made)
-        return self._engines[name]
+    def _find_engines(self) -> dict[str, str]:
+        """Choose the engine of each setting; the version of each. fio cannot queue calls through
+        the page cache, so `auto` avoids it there."""
+        automatic = "builtin" if any(map(self._is_queued, self._planned)) else "auto"
+        names = [settings.engine for settings in self._planned]
+        self._engines = {n: make_engine(automatic if n == "auto" else n) for n in names}
+        return {engine.name: engine.version() for engine in self._engines.values()}
 
     def _jobs(self, fresh: bool) -> int:
         """Most jobs at once, each on a file of its own, of trials that want fresh files or filled
