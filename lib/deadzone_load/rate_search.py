@@ -82,9 +82,10 @@ class Search:
         one_sided = (self.low > 0) != (self.high < math.inf)
         step = min(self.step**2, WIDEST_STEP) if one_sided else self.step
         if outcome != "met":
-            again, not_sent = rate == self.high, outcome == "not_sent"
-            missed = replace(self, step=step, missed_at=row, repeated=again, not_sent=not_sent)
-            return replace(missed, high=rate)
+            return replace(
+                self, step=step, high=rate, missed_at=row, repeated=rate == self.high,
+                not_sent=outcome == "not_sent",
+            )  # fmt: skip
         if rate < self.high:
             return replace(self, step=step, low=rate, found_at=row)
         # The miss was no miss: the search goes on above it.
@@ -159,9 +160,10 @@ def searches_in(study: Study, table: pd.DataFrame) -> list[tuple[Treatment, list
     warm-up; may be empty."""
     assert study.search is not None
     bounds, how = bounds_of(study), study.search
-    rows = (rows_at(table, one.levels) if len(table) else table for one in treatments(study))
-    searches = [searches_of(own, bounds, how) for own in rows]
-    return [*zip(treatments(study), searches, strict=True)]
+    return [
+        (one, searches_of(rows_at(table, one.levels) if len(table) else table, bounds, how))
+        for one in treatments(study)
+    ]
 
 
 def capacities(study: Study, trials: pd.DataFrame) -> pd.DataFrame:

@@ -45,6 +45,8 @@ from deadzone_load.specs import FIELD_FACTORS, MESSAGE_PLACEHOLDERS, LoadWorkloa
 TEXTS = ("url", "headers", "body", "subscribe", "send_to", "on_open")
 """Parts of a load in which placeholders are filled in."""
 
+CLIENT, PLAN, RESULT = "deadzone_load.generator.client", "load-plan.json", "load-result.json"
+
 KEPT = {name: f"{{{name}}}" for name in MESSAGE_PLACEHOLDERS}
 """Placeholders that stay as they are, for the generator to fill in."""
 
@@ -94,13 +96,11 @@ class LoadWorkload(Workload):
 
         Raises WorkloadError if its address may not be loaded.
         """
-        plan = self.plan(levels)
+        plan, told, result = self.plan(levels), scratch / PLAN, scratch / RESULT
         resolve(plan.url, plan.allow_remote)
-        plan.write(scratch / "load-plan.json")
-        result = scratch / "load-result.json"
+        plan.write(told)
         result.unlink(missing_ok=True)
-        client = (sys.executable, "-m", "deadzone_load.generator.client")
-        return Command((*client, str(scratch / "load-plan.json"), str(result)))
+        return Command((sys.executable, "-m", CLIENT, str(told), str(result)))
 
     def plan(self, levels: Mapping[str, Level]) -> LoadPlan:
         """What the generator is told for these levels."""
@@ -113,7 +113,7 @@ class LoadWorkload(Workload):
         """What the generator recorded, and why the trial failed, if it did."""
         ends_with_server = self._spec.mode != "constant"
         try:
-            document = json.loads((scratch / "load-result.json").read_text(encoding="utf-8"))
+            document = json.loads((scratch / RESULT).read_text(encoding="utf-8"))
         except (OSError, ValueError):
             stopped = f"the generator stopped: {_last_line(measurement)}"
             return Outcome(failure=stopped, death_is_result=ends_with_server)
@@ -232,8 +232,8 @@ class ScriptedLoad(Workload):
 
     def _k6(self, scratch: Path) -> tuple[str, ...]:
         options = ("--quiet", "--no-color", "--no-usage-report", "--summary-trend-stats", TREND)
-        summary = ("--summary-export", str(scratch / SUMMARY))
-        return (self._program, "run", *options, *summary, str(self._script))
+        written = str(scratch / SUMMARY)
+        return (self._program, "run", *options, "--summary-export", written, str(self._script))
 
     def _locust(self, env: Mapping[str, str], url: str) -> tuple[str, ...]:
         lasts = f"{math.ceil(float(env['DURATION_S']))}s"  # it takes whole seconds
@@ -250,12 +250,11 @@ class ScriptedLoad(Workload):
             ended = f"{spec.driver} ended with exit code {measurement.exit_code}"
             return Outcome(failure=f"{ended}: {_last_line(measurement)}")
         try:
-            summary = _k6_row(scratch / SUMMARY) if is_k6 else None
-            row = summary or _locust_row(measurement.stdout)
+            row = _k6_row(scratch / SUMMARY) if is_k6 else _locust_row(measurement.stdout)
         except (FormatError, OSError) as error:
             return Outcome(failure=f"{spec.driver} left no summary: {error}")
-        known = {name: row[name] for name in SCRIPT_RESPONSES if row.get(name) is not None}
-        responses = {name: float(value) for name, value in known.items()}
+        known = [name for name in SCRIPT_RESPONSES if row.get(name) is not None]
+        responses = {name: float(row[name]) for name in known}
         return Outcome(responses, _failure(spec.driver, responses))
 
 

@@ -43,9 +43,8 @@ class Counts:
 
     def at(self, share: float) -> float:
         """The value at a share of all values, 0 to 1, of a histogram that is not empty."""
-        wanted = max(np.ceil(share * self.total * (1 - 1e-12)), 1.0)
-        place = np.searchsorted(np.cumsum(self.counts), wanted)
-        return float(self.values[min(place, len(self.values) - 1)])
+        least = share * (1 - 1e-12)  # 0.999 of 1,000 values are no more than 999
+        return float(np.quantile(self.values, least, weights=self.counts, method="inverted_cdf"))
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,7 +116,9 @@ def _cell(
     status = [*map(str, rows["status"])] if "status" in rows else ["ok"] * len(rows)
     errors = rows.get("error", status)
     told = [e if isinstance(e, str) and e else s for e, s in zip(errors, status, strict=True)]
-    is_excused = np.array([_is_of_the_load(reason) for reason in told])
+    is_excused = np.array(
+        [why.startswith(NOT_OF_THE_SERVER) or NO_PROFILE.match(why) is not None for why in told]
+    )
     ended_well, is_lost = is_well(rows).to_numpy(bool), np.array(status) == "lost"
     well = rows[ended_well]
     numbers = well["trial"] if "trial" in well else range(len(well))
@@ -138,11 +139,6 @@ def _cell(
         failed=tuple(np.array(told)[~ended_well & ~is_excused & ~is_lost]),
         unknown=tuple(np.array(told)[~ended_well & is_excused]),
     )
-
-
-def _is_of_the_load(reason: str) -> bool:
-    """Whether a trial that ended for a reason says nothing of the server."""
-    return reason.startswith(NOT_OF_THE_SERVER) or NO_PROFILE.match(reason) is not None
 
 
 def statistic(objective: Objective, counts: Counts) -> float:

@@ -152,18 +152,21 @@ class Feasibility:
         if shown < len(rates):
             met = self.met[pool, rates[shown]]
             weakest = min(met, key=lambda column: met[column])
-        rates_borne = {"rate_low": borne[low], "rate_high": borne[high]}
-        return {"rate_shown": borne[shown] or None, **rates_borne, "limited_by": weakest}
+        return {
+            "rate_shown": borne[shown] or None, "rate_low": borne[low], "rate_high": borne[high],
+            "limited_by": weakest,
+        }  # fmt: skip
 
 
 def feasibility(cells: Cells, objectives: Sequence[Objective]) -> Feasibility:
-    """Judge all cells by all objectives, of which there is at least one; cells without a trial that
-    says something are left out.
+    """Judge all cells by all objectives; cells without a trial that says something are left out,
+    and all where there is no objective.
 
     A trial that the server failed misses everything, and one that did not measure a column its
     objective.
     """
     columns = [objective.column for objective in objectives]
+    cells = cells if objectives else {}
     unbroken = {at: cell for at, cell in cells.items() if len(cell.counted) and not cell.failed}
     met = {
         place: dict.fromkeys(columns, 0.0)
@@ -177,7 +180,6 @@ def feasibility(cells: Cells, objectives: Sequence[Objective]) -> Feasibility:
         }
         means = _means([*judged.values()], column, objective.bound / 2 or 1.0)
         for (place, cell), mean in zip(judged.items(), means, strict=True):
-            chance = chance_met(objective, cell.values[column], mean, cell.counted)
-            met[place][column] = chance
+            met[place][column] = chance_met(objective, cell.values[column], mean, cell.counted)
     is_known = any(len(cell.counted) > 1 for cell in unbroken.values()) or not unbroken
     return Feasibility(cells, tuple(objectives), met, is_known)

@@ -65,7 +65,7 @@ class LoadTest:
     was turned and judged. wanted: the rate to be borne, or None; judged_rate: the measured rate it
     is judged by. models: the phases of the response over the pool, by rate; empty where none can be
     fitted, for the reason `problem`. reversals: where more hurts, a rate each. feasibility: every
-    cell against the objectives, None without any. left_out: what is not shown.
+    cell against the objectives, empty without any. left_out: what is not shown.
 
     warmups: one row a trial that has a course over time: its pool and rate, and what `cold_starts`
     found of it.
@@ -80,28 +80,26 @@ class LoadTest:
     models: Mapping[float, PhaseModel]
     problem: str
     reversals: tuple[Reversal, ...]
-    feasibility: Feasibility | None
+    feasibility: Feasibility
     warmups: pd.DataFrame
     left_out: tuple[str, ...]
 
     @property
     def rates(self) -> tuple[float, ...]:
         """The rates that were measured, rising [1/s]."""
-        judged = {rate for _pool, rate in self.feasibility.cells} if self.feasibility else set()
+        judged = {rate for _pool, rate in self.feasibility.cells}
         return tuple(sorted(judged | {*map(float, self.trials[RATE].dropna())}))
 
     @property
     def confidence(self) -> pd.DataFrame:
         """Probability that every objective is met, one row a rate, one column a pool; empty without
         objectives."""
-        if self.feasibility is None:
-            return pd.DataFrame()
         return self.feasibility.confidence.rename_axis(index=RATE, columns=self.pool)
 
     def smallest(self, rate: float) -> SmallestPool:
         """The smallest pool that meets all objectives at a rate. Raises PhaseError without
         objectives."""
-        if self.feasibility is None:
+        if not self.feasibility.objectives:
             raise PhaseError("No objectives were named, so no pool is called good enough.")
         return self.feasibility.smallest(rate)
 
@@ -119,7 +117,7 @@ class LoadTest:
         if rate in self.models:
             advice = self.models[rate].recommend()
             row |= {"best": advice.setting, "tied": ", ".join(map(exact, advice.tied))}
-        if self.feasibility is not None and (smallest := self.feasibility.smallest(rate)).sure:
+        if (smallest := self.feasibility.smallest(rate)).sure:
             likely = smallest.likely if smallest.pool is None else smallest.pool
             sure = smallest.sure[smallest.named[1]]
             row |= {"smallest": smallest.pool, "likely": likely, "confidence": sure}
@@ -133,8 +131,6 @@ class LoadTest:
         """One row a pool: rate_shown (the highest rate up to which it is shown to meet all
         objectives), rate_low and rate_high (90 % interval; 0 is below the lowest rate), limited_by
         (what gives way next). Empty without objectives."""
-        if self.feasibility is None:
-            return pd.DataFrame()
         borne = {pool: self.feasibility.capacity(pool) for pool in self.feasibility.pools}
         rows = {pool: capacity for pool, capacity in borne.items() if capacity is not None}
         return pd.DataFrame.from_dict(rows, orient="index").rename_axis(self.pool)
@@ -144,7 +140,7 @@ class LoadTest:
         """One row a cell, by rate and pool: n (trials), the typical value of each bounded column,
         missed (objectives that its typical trial misses) and confidence. Empty without objectives.
         """
-        if self.feasibility is None:
+        if not self.feasibility.objectives:
             return pd.DataFrame()
         rows = {}
         for (pool, rate), cell in self.feasibility.cells.items():
@@ -164,7 +160,7 @@ class LoadTest:
         """The smallest pool that meets all objectives at the rate that is judged; without any, the
         best one there, and where more hurts."""
         rate = exact(self.judged_rate)
-        if self.feasibility is None:
+        if not self.feasibility.objectives:
             sentences = (self._best(), self.where_more_hurts(), say(NO_OBJECTIVES))
             return " ".join(sentence for sentence in sentences if sentence)
         smallest = self.feasibility.smallest(self.judged_rate)
@@ -203,8 +199,10 @@ class LoadTest:
         there = [turn for turn in self.reversals if turn.start is not None]
         if not there:
             largest = max(float(model.levels["level"].max()) for model in self.models.values())
-            sentence = N_("At no rate does the curve turn back: more does not hurt up to {level}.")
-            return say(sentence, level=exact(largest))
+            return _(
+                "At no rate does the curve turn back: more does not hurt up to {level}.",
+                level=exact(largest),
+            )
         most = max(there, key=lambda turn: turn.probability)
         if most.probability < CONFIDENCE:
             return _(
@@ -228,7 +226,7 @@ class LoadTest:
         """What a reader must know before anything else."""
         judged, borne = self.judged_rate, self.judged_rate if self.wanted is None else self.wanted
         wanted = f"The required rate, {exact(borne)} requests/s, was not"
-        cells = self.feasibility.cells.values() if self.feasibility else ()
+        cells = self.feasibility.cells.values()
         unknown = sum(len(cell.unknown) for cell in cells)
         failed = [why for cell in cells for why in cell.failed]
         unsteady = int((~self.warmups["is_steady"].astype(bool)).sum())
@@ -240,7 +238,7 @@ class LoadTest:
             f"{_trials(len(failed))} failed at the server, so all objectives are missed there; the "
             f"first: {''.join(failed[:1]).rstrip('.')}.": failed,
             "Nothing was repeated, so the noise is unknown and the confidences are too "
-            "high.": self.feasibility is not None and not self.feasibility.scatter_known,
+            "high.": not self.feasibility.scatter_known,
             f"{_trials(unsteady)} never became steady: what was measured depends on how long "
             "it took.": unsteady,
         }
@@ -387,12 +385,12 @@ def _load_test(
     except PhaseError as error:
         problem = str(error)
     rates = sorted(float(rate) for rate in trials[RATE].dropna().unique())
-    judged = feasibility(cells, objectives) if objectives else None
     numbered = sound.assign(trial=sound.get("trial", sound.index))
     own = numbered.drop_duplicates("trial", keep="last").set_index("trial")[[pool, RATE]]
     return LoadTest(
         sound, pool, response, goal, wanted, judged_level(rates, wanted), models, problem,
-        tuple(reversals(models, sound, harmless)), judged, own.join(cold, how="inner"), left_out,
+        tuple(reversals(models, sound, harmless)), feasibility(cells, objectives),
+        own.join(cold, how="inner"), left_out,
     )  # fmt: skip
 
 

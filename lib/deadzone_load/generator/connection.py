@@ -69,8 +69,7 @@ class Connection:
     """A TCP connection in a loop. on_open(), on_data(bytes) and on_close(failure) tell what happens
     to it.
 
-    on_close is called once, and not after the owner's own close(). is_open: whether the connection
-    stands.
+    on_close is called once, and not after the owner's own close().
     """
 
     def __init__(
@@ -84,7 +83,6 @@ class Connection:
         self._on_open, self._on_data, self._on_close = on_open, on_data, on_close
         self._socket: socket.socket | None = None
         self._descriptor = -1
-        self.is_open = False
         self._unsent = b""
         self.sent_bytes = self.received_bytes = 0
 
@@ -121,7 +119,6 @@ class Connection:
             self._loop.forget(self._descriptor)
             self._socket.close()
             self._socket = None
-            self.is_open = False
 
     def _fail(self, kind: Failure) -> None:
         self.close()
@@ -150,10 +147,9 @@ class Connection:
         assert isinstance(self._socket, ssl.SSLSocket)
         try:
             self._socket.do_handshake()
-        except ssl.SSLWantReadError:
-            self._loop.change(self._descriptor, READ)
-        except ssl.SSLWantWriteError:
-            self._loop.change(self._descriptor, WRITE)
+        except NOT_NOW as error:
+            wants_write = isinstance(error, ssl.SSLWantWriteError)
+            self._loop.change(self._descriptor, WRITE if wants_write else READ)
         except OSError as error:
             self._fail("garbage" if isinstance(error, ssl.SSLError) else kind_of(error))
         else:
@@ -161,7 +157,6 @@ class Connection:
             self._opened()
 
     def _opened(self) -> None:
-        self.is_open = True
         self._loop.watch(self._descriptor, READ, self._ready)
         self._on_open()
 

@@ -97,9 +97,8 @@ class ConnectionLoad(Load):
         self.recorder.attempted += 1
         session.connection.start()
 
-    def _give_up_overdue(self, now_s: float) -> None:
-        oldest = now_s - self._plan.timeout_s
-        for session in [session for session in self._connecting if session.began_s <= oldest]:
+    def _give_up_since(self, latest_s: float, now_s: float) -> None:
+        for session in [session for session in self._connecting if session.began_s <= latest_s]:
             session.give_up("timeout")
 
     def _end_if_given_up(self) -> None:

@@ -28,6 +28,11 @@ class Channel:
         self._reader = ResponseReader()
         self.connection = Connection(load.wire, self._on_open, self._receive, self._on_close)
 
+    @property
+    def was_open(self) -> bool:
+        """Whether it stood, for the first thing that then happens is a request."""
+        return self.connection.sent_bytes > 0
+
     def serve(self, due_s: float) -> None:
         """Send the request of a moment."""
         self.due_s, self._has_bytes = due_s, False
@@ -65,12 +70,11 @@ class HttpLoad(WindowedLoad):
 
     def __init__(self, wire: Wire, plan: LoadPlan, recorder: Recorder) -> None:
         super().__init__(wire, plan, recorder)
-        self.address = wire.address
         self._idle: list[Channel] = []
         self.busy: dict[Channel, None] = {}
         self._waiting: deque[float] = deque()
         self._numbered = 0
-        self._numbers = ID in plan.body or ID in self.address.path
+        self._numbers = ID in plan.body or ID in wire.address.path
         self._request = self._numbered_request()
 
     def run(self) -> None:
@@ -88,9 +92,9 @@ class HttpLoad(WindowedLoad):
 
     def _numbered_request(self) -> bytes:
         number = str(self._numbered)
-        path = self.address.path.replace(ID, number)
-        body = self._plan.body.replace(ID, number).encode()
-        return request(self._plan.method, path, self.address.host_header, self._plan.headers, body)
+        plan, address = self._plan, self.wire.address
+        path, body = address.path.replace(ID, number), plan.body.replace(ID, number).encode()
+        return request(plan.method, path, address.host_header, plan.headers, body)
 
     def answered(self, channel: Channel, status: int, keeps_open: bool) -> None:
         """A whole response came."""
@@ -101,7 +105,8 @@ class HttpLoad(WindowedLoad):
         else:
             self.recorder.answer(channel.due_s, self.now_s())
         if not keeps_open:
-            self._drop(channel)
+            self._let_go(channel.connection)
+            self.recorder.connections_now -= 1
             self._open_for_waiting()
         elif self._waiting:
             self._serve(channel, self._waiting.popleft())
@@ -112,7 +117,7 @@ class HttpLoad(WindowedLoad):
     def broke(self, channel: Channel, kind: Failure, stale: bool) -> None:
         """A connection broke, or could not be made."""
         self._let_go(channel.connection)
-        if channel.served or channel.connection.sent_bytes:
+        if channel.was_open:
             self.recorder.lost()
         else:
             self.recorder.connect_errors[kind] += 1
@@ -152,15 +157,10 @@ class HttpLoad(WindowedLoad):
         if self._waiting and len(self.busy) < self._plan.connections:
             self._open(self._waiting.popleft())
 
-    def _drop(self, channel: Channel) -> None:
-        self._let_go(channel.connection)
-        self.recorder.connections_now -= 1
-
-    def _give_up_overdue(self, now_s: float) -> None:
-        oldest = now_s - self._plan.timeout_s
-        for channel in [channel for channel in self.busy if channel.due_s <= oldest]:
+    def _give_up_since(self, latest_s: float, now_s: float) -> None:
+        for channel in [channel for channel in self.busy if channel.due_s <= latest_s]:
             self._give_up(channel, now_s)
-        while self._waiting and self._waiting[0] <= oldest:
+        while self._waiting and self._waiting[0] <= latest_s:
             self.recorder.no_answer(self._waiting.popleft(), now_s, was_sent=False)
         while self._waiting and len(self.busy) < self._plan.connections:
             self._open_for_waiting()
@@ -168,10 +168,10 @@ class HttpLoad(WindowedLoad):
     def _give_up(self, channel: Channel, now_s: float) -> None:
         self.recorder.no_answer(channel.due_s, now_s, was_sent=True)
         del self.busy[channel]
-        if channel.connection.is_open:
-            self._drop(channel)
+        self._let_go(channel.connection)
+        if channel.was_open:
+            self.recorder.connections_now -= 1
         else:
-            channel.connection.close()
             self.recorder.connect_errors["timeout"] += 1
 
     def _end_if_done(self) -> None:
@@ -182,13 +182,3 @@ class HttpLoad(WindowedLoad):
             and self.now_s() >= self._plan.duration_s
         ):
             self.loop.stop()
-
-    def _cut_off(self, _: float) -> None:
-        now_s = self.now_s()
-        for channel in list(self.busy):
-            self._give_up(channel, now_s)
-        for due_s in self._waiting:
-            self.recorder.no_answer(due_s, now_s, was_sent=False)
-        self._waiting.clear()
-        self._pacer.stop()
-        self.loop.stop()

@@ -10,7 +10,6 @@ sent.
 import re
 import time
 from array import array
-from collections.abc import Iterable
 from itertools import cycle, islice, takewhile
 
 from deadzone_load.generator.connection import Failure, Wire
@@ -37,9 +36,7 @@ class MessageLoad(WindowedLoad):
         super().__init__(wire, plan, recorder)
         self._users: list[WebSocketSession] = []
         self._texts: dict[int, list[bytes]] = {}
-        self._unsettled = 0
         self._opening = True
-        self._began = 0.0
         self._due = array("d")
         self._copies = array("l")
         self._senders: list[Session] = []
@@ -53,21 +50,19 @@ class MessageLoad(WindowedLoad):
     def run(self) -> None:
         """Connect, send everything, and wait for the answers."""
         plan = self._plan
-        self._began = time.monotonic() + START_IN_S
+        self._origin = time.monotonic() + START_IN_S  # of the connections, before the window's own
         end_s = plan.connections / plan.connection_rate
         starts = moments(plan.connection_rate, 0.0, end_s)
-        self._unsettled = plan.connections
-        self._origin = self._began + end_s + plan.timeout_s
-        self._pacer = RequestPacer(self.loop, self._began, starts, end_s, self._connect)
+        self._pacer = RequestPacer(self.loop, self._origin, starts, end_s, self._connect)
         self._pacer.start()
-        self.loop.at(self._began + end_s + plan.timeout_s, self._begin)
+        self.loop.at(self._origin + end_s + plan.timeout_s, self._begin)
         self.loop.run()
         self._let_go(*(user.connection for user in self._users))
 
     def on_ready(self, session: Session) -> None:
         """A user is connected; when the last one is, the load begins."""
         assert isinstance(session, WebSocketSession)
-        self.recorder.opened(session.began_s, time.monotonic() - self._began - session.began_s)
+        self.recorder.opened(session.began_s, self.now_s() - session.began_s)
         body = session.fill(self._body).replace(ID, "\1").encode()
         self._texts[session.number] = session.message(body).split(b"\1")
         self._settled()
@@ -111,18 +106,17 @@ class MessageLoad(WindowedLoad):
         self._end_if_done()
 
     def _connect(self, moment_s: float) -> None:
-        make = KINDS[self._plan.protocol]
-        user = make(self.wire, self._plan, self, len(self._users), moment_s)
+        plan = self._plan
+        user = KINDS[plan.protocol](self.wire, plan, self, len(self._users), moment_s)
         assert isinstance(user, WebSocketSession)
         self._users.append(user)
         self.recorder.attempted += 1
         user.connection.start()
 
     def _settled(self) -> None:
-        if self._opening:
-            self._unsettled -= 1
-            if not self._unsettled:
-                self._begin(0.0)
+        failed = self.recorder.connect_errors.total()
+        if self.recorder.connections + failed == self._plan.connections:
+            self._begin(0.0)
 
     def _begin(self, _: float) -> None:
         """All users are connected, or have had the time to."""
@@ -173,16 +167,11 @@ class MessageLoad(WindowedLoad):
     def _close(self, number: int) -> None:
         del self._unanswered[number], self._senders[number].pending[number]
 
-    def _give_up(self, numbers: Iterable[int], now_s: float) -> None:
-        for number in list(numbers):
+    def _give_up_since(self, latest_s: float, now_s: float) -> None:
+        since = takewhile(lambda number: self._due[number] <= latest_s, self._unanswered)
+        for number in list(since):
             self._close(number)
             self.recorder.no_answer(self._due[number], now_s, was_sent=True)
-
-    def _give_up_overdue(self, now_s: float) -> None:
-        oldest_s = now_s - self._plan.timeout_s
-        self._give_up(
-            takewhile(lambda number: self._due[number] <= oldest_s, self._unanswered), now_s
-        )
 
     def _end_if_done(self) -> None:
         if not self._all_due or self._unanswered or self.now_s() < self._plan.duration_s:
@@ -193,11 +182,6 @@ class MessageLoad(WindowedLoad):
         )
         if all_over or all_came:
             self._finish()
-
-    def _cut_off(self, _: float) -> None:
-        self._pacer.stop()
-        self._give_up(self._unanswered, self.now_s())
-        self._finish()
 
     def _finish(self) -> None:
         """Broadcasts that never came count with the time they had been waited for."""

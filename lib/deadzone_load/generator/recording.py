@@ -218,7 +218,6 @@ def saturation(responses: dict[str, float], lag_matters: bool = True) -> str | N
     lag, cpu = responses.get("lag_p99_ms", 0.0), responses["client_cpu"]
     if (lag <= MOST_LAG_S * 1e3 or not lag_matters) and cpu < MOST_CPU:
         return None
-    used = f"it used {cpu:.2f} cores"
     late = (
         f"turned to requests {lag:.1f} ms late at the 99th percentile (at most "
         f"{MOST_LAG_S * 1e3:g} ms is allowed)"
@@ -228,7 +227,7 @@ def saturation(responses: dict[str, float], lag_matters: bool = True) -> str | N
         if cpu >= MOST_CPU / 2
         else "others kept it from its core: leave it one, lower the rate, or limit the server's CPU"
     )
-    return f"generator saturated: {used} and {late}; {remedy}"
+    return f"generator saturated: it used {cpu:.2f} cores and {late}; {remedy}"
 
 
 def _statistics(kind: str, seconds: np.ndarray) -> dict[str, float]:

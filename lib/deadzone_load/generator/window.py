@@ -1,6 +1,7 @@
 """What loads have in common, and the measured window of those at a given arrival rate: of requests
 and of messages."""
 
+import math
 import time
 from abc import ABC, abstractmethod
 
@@ -44,13 +45,14 @@ class Load(ABC):
 
     def _check(self, _: float) -> None:
         """Now and then: give up on what had no answer in time."""
-        self._give_up_overdue(self.now_s())
+        now_s = self.now_s()
+        self._give_up_since(now_s - self._plan.timeout_s, now_s)
         self._end_if_done()
         self.loop.at(time.monotonic() + CHECK_S, self._check)
 
     @abstractmethod
-    def _give_up_overdue(self, now_s: float) -> None:
-        """Give up on what had no answer in time."""
+    def _give_up_since(self, latest_s: float, now_s: float) -> None:
+        """Give up on what has waited since a moment or longer."""
 
     @abstractmethod
     def _end_if_done(self) -> None:
@@ -95,6 +97,12 @@ class WindowedLoad(Load):
     def _fire(self, due_s: float) -> None:
         """Send what a moment is for."""
 
-    @abstractmethod
     def _cut_off(self, _: float) -> None:
         """The time for answers is over."""
+        self._pacer.stop()
+        self._give_up_since(math.inf, self.now_s())
+        self._finish()
+
+    def _finish(self) -> None:
+        """All is over."""
+        self.loop.stop()

@@ -63,9 +63,9 @@ def read_k6(path: Path) -> Results:
     """The trial of a summary. Raises FormatError if the file is none, or damaged."""
     with reading(path, f"{TOOL}, written with {WRITE}"):
         document = _summary(path)
-        row = _row(document, str(path))
-        crossed = _crossed(document["metrics"]) or ()
-    return Results.read(path.name, TOOL, [row], _doubts(row, crossed))
+        row, crossed = _row(document, str(path)), _crossed(document["metrics"])
+        row["thresholds_crossed"] = None if crossed is None else len(crossed)
+    return Results.read(path.name, TOOL, [row], _doubts(row, crossed or ()))
 
 
 def _summary(path: Path) -> dict[str, Any]:
@@ -97,8 +97,6 @@ def _row(document: Mapping[str, Any], where: str) -> Row:
         elif values.get("count") is not None:
             row[own] = number_in(values["count"], where, name)
             row[f"{own}_per_s"] = number_in(values.get("rate"), where, name)
-    crossed = _crossed(listed)
-    row["thresholds_crossed"] = None if crossed is None else len(crossed)
     return row
 
 

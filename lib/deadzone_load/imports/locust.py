@@ -57,11 +57,11 @@ def read_locust(path: Path) -> Results:
         raise FormatError(
             f"{path}: the list is empty. Redirect what `locust --json` prints into the file."
         )
-    rows = []
     with reading(path, f"{TOOL}, written with --json"):
-        for entry in entries:
-            named = {"method": entry.get("method"), "endpoint": entry.get("name")}
-            rows.append({**named, **requests_of([entry], path)})
+        rows = [
+            {"method": one.get("method"), "endpoint": one.get("name"), **requests_of([one], path)}
+            for one in entries
+        ]
     return Results.read(path.name, TOOL, rows, TRAPS)
 
 
