@@ -94,7 +94,9 @@ class Job:
     def __init__(self, plan: dict[str, Any], number: int) -> None:
         self.plan = plan
         self.size = int(plan["block_size"])
-        self.fd = os.open(plan["files"][number], flags(plan))
+        reading = plan["operation"] == "read"
+        flags = (os.O_RDONLY if reading else os.O_RDWR) | (os.O_DIRECT if plan["direct"] else 0)
+        self.fd = os.open(plan["files"][number], flags | os.O_CLOEXEC)
         self.blocks = int(plan["file_size"]) // self.size
         self.rng = random.Random(f"{plan['seed']}-{number}")
         self.most = plan["most_blocks"]
@@ -205,16 +207,6 @@ class Job:
 def failure_of(error: OSError) -> list[Any]:
     """The system's number of an error and its words."""
     return [error.errno, os.strerror(error.errno or 0)]
-
-
-def flags(plan: dict[str, Any]) -> int:
-    """How the files are opened."""
-    reading = plan["operation"] == "read"
-    return (
-        (os.O_RDONLY if reading else os.O_RDWR)
-        | (os.O_DIRECT if plan["direct"] else 0)
-        | os.O_CLOEXEC
-    )
 
 
 def run_job(plan: dict[str, Any], number: int, ready: int, go: int, answer: int) -> None:

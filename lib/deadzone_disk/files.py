@@ -7,7 +7,7 @@ import errno
 import mmap
 import os
 from collections.abc import Callable, Iterator
-from functools import partial
+from functools import cached_property, partial
 from io import BufferedWriter
 from pathlib import Path
 
@@ -80,7 +80,12 @@ class DiskFiles:
         """home: the folder that the study names."""
         self._home = home
         self._made_home = False
-        self.folder: Path | None = None
+        self._note: Path | None = None
+
+    @cached_property
+    def folder(self) -> Path:
+        """The folder of our own."""
+        return self._home / f"{group_name()}-disk"
 
     def make(self) -> None:
         """Make the folder, note it for a later run to remove, and clean up behind killed ones.
@@ -93,15 +98,14 @@ class DiskFiles:
             if not home.exists():
                 home.mkdir()
                 self._made_home = True
-            folder = home / f"{group_name()}-disk"
+            folder = str(self.folder)
             with SaidAs(WorkloadError, f"{folder} cannot be noted", names_file=True):
-                self._note = record_change(UndoEntry(str(folder), folders=(str(folder),)))
-            self.folder = folder
-            folder.mkdir(mode=MODE)
+                self._note = record_change(UndoEntry(folder, folders=(folder,)))
+            self.folder.mkdir(mode=MODE)
 
     def check_space(self, needed: int) -> None:
         """Raise WorkloadError unless there is room for so many bytes, with some to spare."""
-        space = os.statvfs(self._open)
+        space = os.statvfs(self.folder)
         free, size = space.f_bavail * space.f_frsize, space.f_blocks * space.f_frsize
         if size and free < needed + SPARE_SPACE * size:  # ramfs tells of no size
             raise WorkloadError(
@@ -116,7 +120,7 @@ class DiskFiles:
 
         Raises WorkloadError where it cannot be written; it is removed then.
         """
-        path = self._open / f"job-{number}"
+        path = self.folder / f"job-{number}"
         with self._undone_by(partial(path.unlink, missing_ok=True)):
             if not path.exists() or path.stat().st_size != size:
                 path.unlink(missing_ok=True)
@@ -127,7 +131,7 @@ class DiskFiles:
     def fresh(self, number: int, size: int) -> Path:
         """A file of so many bytes that were allocated and never written. Raises WorkloadError as
         `filled` does."""
-        path = self._open / f"fresh-{number}"
+        path = self.folder / f"fresh-{number}"
         with self._undone_by(partial(path.unlink, missing_ok=True)):
             path.unlink(missing_ok=True)
             with _new_file(path, size):
@@ -146,19 +150,13 @@ class DiskFiles:
     def remove(self) -> str | None:
         """Remove everything that was made; the study's own folder too, where it was made here and
         is empty. What could not be removed."""
-        problem = None
-        if self.folder:
-            problem, self.folder = undo(self._note), None
+        problem = undo(self._note) if self._note else None
+        self._note = None
         if self._made_home:
             with contextlib.suppress(OSError):  # another process put something there meanwhile
                 self._home.rmdir()
                 self._made_home = False
         return problem
-
-    @property
-    def _open(self) -> Path:
-        assert self.folder is not None, "make() was not called"
-        return self.folder
 
 
 def _refuse_devices(home: Path) -> None:

@@ -1,7 +1,7 @@
 """What a disk study will write, counted before it is run: its settings trial by trial, and its
 bound on bytes."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -68,6 +68,17 @@ def writes(settings: DiskSettings) -> bool:
     return settings.operation != "read"
 
 
+def is_fresh(settings: DiskSettings) -> bool:
+    """Whether a trial writes to files that were allocated for it and hold no data yet."""
+    return settings.operation == "first_write"
+
+
+def most_jobs(trials: Iterable[DiskSettings], fresh: bool) -> int:
+    """Most jobs at once, each on a file of its own, of trials that want fresh files or filled
+    ones."""
+    return max((trial.jobs for trial in trials if is_fresh(trial) == fresh), default=0)
+
+
 def budget_of(
     study: Study, workload: DiskWorkloadSpec, planned: Sequence[Treatment]
 ) -> WriteBudget:
@@ -77,10 +88,7 @@ def budget_of(
     than the bound.
     """
     trials = [settings_of(workload, treatment.levels) for treatment in planned]
-    filled_files = max(
-        (settings.jobs for settings in trials if settings.operation != "first_write"), default=0
-    )
-    filled = filled_files * workload.file_size
+    filled = most_jobs(trials, fresh=False) * workload.file_size
     writing = [trial for trial in trials if writes(trial)]
     design, plan = study.design, Plan(study, Path(), tuple(planned), (), {}, {}, "")
     count = len(writing) * (design.replicates + design.warmup)

@@ -21,7 +21,7 @@ from deadzone.plugins import (
 from deadzone_disk.device import disk_of, facts, in_memory
 from deadzone_disk.engine import DiskTrial, EngineFailure, in_words
 from deadzone_disk.files import DiskFiles, cached_share, evict, refused_direct
-from deadzone_disk.plan import settings_of, writes
+from deadzone_disk.plan import is_fresh, most_jobs, settings_of, writes
 from deadzone_disk.programs import BuiltinEngine, FioEngine
 from deadzone_disk.responses import RESPONSES, responses_of, samples_of
 from deadzone_disk.specs import SETTINGS, DiskSettings, DiskWorkloadSpec
@@ -38,11 +38,6 @@ def make_engine(name: str) -> Engine:
     """The engine of a name; `auto` is fio where it is installed, else the built-in one."""
     is_fio = name == "fio" or (name == "auto" and shutil.which("fio"))
     return FioEngine() if is_fio else BuiltinEngine()
-
-
-def is_fresh(settings: DiskSettings) -> bool:
-    """Whether a trial writes to files that were allocated for it and hold no data yet."""
-    return settings.operation == "first_write"
 
 
 class DiskWorkload(Workload):
@@ -95,10 +90,9 @@ class DiskWorkload(Workload):
             )
         versions = self._find_engines()
         self._files.make()
-        self._files.check_space((self._jobs(fresh=False) + self._jobs(fresh=True)) * spec.file_size)
-        filled = [
-            self._files.filled(n, spec.file_size, spec.data) for n in range(self._jobs(fresh=False))
-        ]
+        kept, fresh = (most_jobs(self._planned, fresh) for fresh in (False, True))
+        self._files.check_space((kept + fresh) * spec.file_size)
+        filled = [self._files.filled(n, spec.file_size, spec.data) for n in range(kept)]
         self._probe_direct(filled or [self._files.fresh(0, spec.file_size)])
         if not self._is_direct:  # another engine may be needed now
             self.check(())
@@ -179,13 +173,6 @@ class DiskWorkload(Workload):
         names = [settings.engine for settings in self._planned]
         self._engines = {n: make_engine(automatic if n == "auto" else n) for n in names}
         return {engine.name: engine.version() for engine in self._engines.values()}
-
-    def _jobs(self, fresh: bool) -> int:
-        """Most jobs at once, each on a file of its own, of trials that want fresh files or filled
-        ones."""
-        return max(
-            (settings.jobs for settings in self._planned if is_fresh(settings) == fresh), default=0
-        )
 
     def _probe_direct(self, files: Sequence[Path]) -> None:
         """Find out whether O_DIRECT works here, with the block sizes of the study."""
