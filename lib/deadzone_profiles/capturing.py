@@ -110,8 +110,9 @@ class PprofPages:
             why = _reason(getattr(error, "reason", error))
             raise CaptureError(f"{address} does not answer: {why}") from error
         if len(content) > MOST_BYTES:
-            most = f"{MOST_BYTES >> 20} MB"
-            raise CaptureError(f"{address} answered with more than {most}, which no profile has")
+            raise CaptureError(
+                f"{address} answered with more than {MOST_BYTES >> 20} MB, which no profile has"
+            )
         if not content:
             raise CaptureError(f"{address} answered with no sample{IDLE if kind == 'cpu' else ''}")
         return ProfileFile(kind, _ending(content), content)
@@ -194,11 +195,11 @@ class PySpy:
         return ProfileFile(kind, "folded.gz", gzip.compress(content, mtime=0))
 
     def _command(self, pid: int, duration_s: int, path: Path) -> tuple[str, ...]:
-        own = (
-            "record", "--pid", str(pid), "--duration", str(duration_s), "--rate",
+        return (
+            installed(), "record", "--pid", str(pid), "--duration", str(duration_s), "--rate",
             str(self._rate_hz), "--format", "raw", "--nolineno", "--output", str(path),
+            *(("--subprocesses",) if self._subprocesses else ()),
         )  # fmt: skip
-        return (installed(), *own, *(("--subprocesses",) if self._subprocesses else ()))
 
     def _record(self, command: tuple[str, ...], duration_s: int, stop: Event) -> str:
         """Run py-spy to its end, and give what it printed; it is ended when the capture is."""
@@ -240,11 +241,8 @@ Profiler = PprofPages | PySpy
 
 def make_profiler(spec: ProfilesSpec) -> Profiler:
     """The profiler of a study."""
-    match spec.profiler:
-        case "pprof":
-            return PprofPages(spec.url)
-        case "py-spy":
-            return PySpy(spec.rate_hz, spec.subprocesses)
+    is_pprof = spec.profiler == "pprof"
+    return PprofPages(spec.url) if is_pprof else PySpy(spec.rate_hz, spec.subprocesses)
 
 
 GRACE_S = 30.0

@@ -224,16 +224,18 @@ def _amounts(side: ProfileSide, sums: Sums, index: Mapping[str, int]) -> Amounts
 
 
 def _same(first: Profile, second: Profile) -> bool:
-    arrays = ("values", "offsets", "frames")
     return first.functions == second.functions and all(
-        np.array_equal(getattr(first, name), getattr(second, name)) for name in arrays
+        np.array_equal(getattr(first, name), getattr(second, name))
+        for name in ("values", "offsets", "frames")
     )
 
 
 def _chance_doubts(pair: Pair, how: str) -> tuple[str, ...]:
     known = (*pair.before.events, *pair.after.events)
-    reasons = (event.reason for event in known) if how != "replicates" else ()
-    sizes = sorted((len(pair.before.profiles), len(pair.after.profiles)))
-    one_sided = _("There are replicates on one side only, so their scatter could not be used.")
-    doubts = (*reasons, one_sided if sizes[0] < FEWEST_REPLICATES <= sizes[1] else "")
-    return tuple(dict.fromkeys(doubt for doubt in doubts if doubt))
+    doubts = [event.reason for event in known if event.reason and how != "replicates"]
+    fewer, more = sorted((len(pair.before.profiles), len(pair.after.profiles)))
+    if fewer < FEWEST_REPLICATES <= more:
+        doubts.append(
+            _("There are replicates on one side only, so their scatter could not be used.")
+        )
+    return tuple(dict.fromkeys(doubts))

@@ -108,12 +108,11 @@ def flame_graph(comparison: ProfileComparison) -> str:
     nodes = flame_tree(comparison.pair)
     whole = nodes[0].width or 1.0
     depth = max(node.level for node in nodes) + 1
-    height = HEAD + depth * ROW + 2 * MARGIN
     return rendered(
         TEMPLATE,
         hundredths,
         width=f"{WIDTH:g}",
-        height=height,
+        height=HEAD + depth * ROW + 2 * MARGIN,
         margin=MARGIN,
         row=ROW,
         ink=INK,
@@ -160,13 +159,12 @@ def _tooltip(node: FlameNode, unit: str) -> str:
     change = node.after - node.before
     share = f", {change / node.before:+.1%}" if node.before else f", {_('new')}"
     before, after = (readable(amount, unit) for amount in (node.before, node.after))
-    signed = readable(change, unit, signed=True)
     return _(
         "{name}: {before} before, {after} after ({change}{share})",
         name=node.name,
         before=before,
         after=after,
-        change=signed,
+        change=readable(change, unit, signed=True),
         share=share,
     )
 

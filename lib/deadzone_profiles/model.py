@@ -125,12 +125,9 @@ class Profile:
         A sparse matrix of columns, shape (samples, functions), 1 where a function is anywhere on a
         sample's stack.
         """
-        index: Any = np.int32 if len(self.frames) < 2**31 else np.int64
         ones = np.ones(len(self.frames), dtype=np.int8)
-        parts = (ones, self.frames.astype(index, copy=False), self.offsets.astype(index))
-        matrix: Any = sparse.csr_matrix(
-            parts, shape=(self.samples, len(self.functions)), copy=False
-        )
+        shape = (self.samples, len(self.functions))
+        matrix: Any = sparse.csr_matrix((ones, self.frames, self.offsets), shape=shape)
         once = matrix.tocsc()
         once.sum_duplicates()
         once.data[:] = 1

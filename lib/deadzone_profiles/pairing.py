@@ -67,9 +67,8 @@ def events(profile: Profile, value: str) -> Events:
             )
         return Events(None, reason=reason)
     variance = np.divide(numbers**2, counted, out=np.zeros(len(numbers)), where=counted > 0)
-    total, spread = np.abs(numbers).sum(), variance.sum()
-    weight = float(spread / total) if total else 0.0
-    return Events(variance, weight)
+    total = np.abs(numbers).sum()
+    return Events(variance, float(variance.sum() / total) if total else 0.0)
 
 
 def _counts(profile: Profile, value: str, numbers: np.ndarray) -> np.ndarray | None:

@@ -139,14 +139,13 @@ class RunProfiles:
         return [str(level) for level in self.compared["changed_level"][has_kind].unique()]
 
     def _with_before(self, kind: str, level: str) -> ProfileComparison:
-        loads: list[float] = []
-        sides: list[list[Profile]] = []
-        for of in (self.levels[0], level):
-            rows = self.compared[self.compared["changed_level"] == of]
-            loads.append(float(rows["load"].mean()))
-            sides.append([self._read(files[kind]) for files in rows["profiles"] if kind in files])
-        before, after = sides
-        basis = self._basis(kind, loads, sides)
+        of_level = self.compared["changed_level"]
+        rows = [self.compared[of_level == one] for one in (self.levels[0], level)]
+        loads = [float(own["load"].mean()) for own in rows]
+        before, after = (
+            [self._read(files[kind]) for files in own["profiles"] if kind in files] for own in rows
+        )
+        basis = self._basis(kind, loads, (before, after))
         return compare_profiles(before, after, _value(kind, before[0]), basis)
 
     def _basis(
@@ -158,8 +157,7 @@ class RunProfiles:
         if load is None or not all(amount > 0 for amount in loads):
             return None
         if load.unit.endswith("/s") and kind in OVER_TIME:
-            seconds = [self._seconds(side) for side in sides]
-            numbers = [amount * lasted for amount, lasted in zip(loads, seconds, strict=True)]
+            numbers = [n * self._seconds(side) for n, side in zip(loads, sides, strict=True)]
             return Basis(load.unit.removesuffix("/s"), *numbers)
         return Basis(load.unit, *loads)
 
@@ -206,12 +204,9 @@ def profiles_of(run: RunFolder, analysed: pd.DataFrame) -> RunProfiles:
         ", ".join(f"{axis_label(name)} {format_level(row[name])}" for name in others)
         for _, row in rows.iterrows()
     ]
-    spec = study.profiles.load
-    if spec is not None and spec.column in rows:
-        rows["load"] = pd.to_numeric(rows[spec.column], errors="coerce")
-        rows["load"] = rows.groupby(["changed_level", "slice"])["load"].transform("mean")
-    else:
-        rows["load"] = float("nan")
+    column = study.profiles.load.column if study.profiles.load else ""
+    rows["load"] = pd.to_numeric(rows.get(column, float("nan")), errors="coerce")
+    rows["load"] = rows.groupby(["changed_level", "slice"])["load"].transform("mean")
     files = {(r["trial"], r["attempt"]): r.get("profiles", {}) for r in run.records()}
     rows["profiles"] = [
         files.get(of, {}) for of in zip(rows["trial"], rows["attempt"], strict=True)

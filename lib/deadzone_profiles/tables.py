@@ -51,17 +51,14 @@ def change_of_total(comparison: ProfileComparison, with_interval: bool = True) -
             amount=before,
         )
     interval = interval_text(row.change_low, row.change_high, unit) if with_interval else ""
-    facts = {
-        "change": readable(row.change, unit, signed=True),
-        "share": f", {row.change / row.before:+.1%}" if row.before else "",
-        "interval": _("; 95 % interval {interval}", interval=interval) if interval else "",
-    }
     return _(
         "{name}: {before} before, {after} after ({change}{share}{interval}).",
         name=name,
         before=before,
         after=after,
-        **facts,
+        change=readable(row.change, unit, signed=True),
+        share=f", {row.change / row.before:+.1%}" if row.before else "",
+        interval=_("; 95 % interval {interval}", interval=interval) if interval else "",
     )
 
 
