@@ -49,8 +49,7 @@ def next_along(
     for knob, line in lines.items():
         levels = line[knob].tolist()
         try:
-            rows = _on(told, knob, line)
-            asked = propose(rows, knob, response, levels, goal, seed=seed)
+            asked = propose(_on(told, knob, line), knob, response, levels, goal, seed=seed)
         except PhaseError:
             continue  # words, or too few levels to choose among
         # an opening comes first: nothing can be said of a knob without it

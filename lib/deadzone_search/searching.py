@@ -111,7 +111,6 @@ class KnobSearch:
 class _Plan:
     """The trials of a search: cells of the screen, and how many of each stage."""
 
-    space: Space
     baseline: int
     trials: int
     seed: int
@@ -125,7 +124,7 @@ class _Plan:
         first = [baseline] * BASELINES
         screen = [*first, *screening_design(space, n, first, seed)]
         mixed = np.random.default_rng(seed).permutation(screen)
-        return cls(space, baseline, trials, seed, [int(cell) for cell in mixed], blocks)
+        return cls(baseline, trials, seed, [int(cell) for cell in mixed], blocks)
 
     def next(
         self, stages: pd.Series, tried: np.ndarray, learned: Surrogate, barred: np.ndarray,
@@ -243,7 +242,8 @@ def search(
             n=len(ask),
         )
         return KnobSearch(stage, ask, history, said, knobs, table)
-    advice = _confirmed(rows[fresh], space.knobs, response, goal)
+    *others, knob = space.knobs  # by the confirmation alone, whose cells are compared as words are
+    advice = answer(rows[fresh], knob, response, goal, by=others, scale=WORDS).recommend()
     setting = dict(advice.setting or {})
     chosen = int(space.rows_of(pd.DataFrame([setting], dtype=object))[0]) if setting else base
     gained = _gain(cell[fresh], value[fresh], chosen, base)
@@ -331,11 +331,6 @@ def _interval(
     sign = 1 if goal == "min" else -1
     ends = (mean, mean - sign * Z * deviation, mean + sign * Z * deviation)
     return {name: np.exp(sign * end) for name, end in zip(names, ends, strict=True)}
-
-
-def _confirmed(rows: pd.DataFrame, knobs: list[str], response: str, goal: str) -> Recommendation:
-    """The setting by the confirmation alone, whose cells are compared as words are."""
-    return answer(rows, knobs[-1], response, goal, by=knobs[:-1], scale=WORDS).recommend()
 
 
 def _gain(

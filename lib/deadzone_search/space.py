@@ -114,10 +114,11 @@ def space_of(
         raise PhaseError("A search takes two knobs or more: name another in `factors`.")
     for name in baseline or {}:
         check_known(PhaseError, f"baseline names {name!r}", name, levels, "Knobs are")
-    start = {name: (baseline or {}).get(name, values[0]) for name, values in levels.items()}
-    for name, level in start.items():
-        sentence = f"baseline.{name} is {level!r}, which is no level of it"
-        start[name] = _level_among(sentence, level, levels[name])
+    given = {name: (baseline or {}).get(name, values[0]) for name, values in levels.items()}
+    start = {
+        name: _level_among(f"baseline.{name}", level, levels[name], "it")
+        for name, level in given.items()
+    }
     conditions = _conditions(when or {}, levels)
     first = pd.DataFrame([start], dtype=object)
     if _kept(first, start, where, conditions).empty:
@@ -165,16 +166,16 @@ def _conditions(
             known = [knob for knob in levels if knob != name]
             check_known(PhaseError, f"when.{name} names {other!r}", other, known, "Knobs are")
             some = [*wanted] if isinstance(wanted, list | tuple | set) else [wanted]
-            met = conditions.setdefault(name, {})[other] = []
-            for level in some:
-                sentence = f"when.{name}.{other} is {level!r}, which is no level of {other}"
-                met.append(_level_among(sentence, level, levels[other]))
+            conditions.setdefault(name, {})[other] = [
+                _level_among(f"when.{name}.{other}", level, levels[other], other) for level in some
+            ]
     return conditions
 
 
-def _level_among(sentence: str, level: Any, levels: Sequence[Any]) -> Any:
-    """The level of that name. Raises PhaseError where there is none."""
+def _level_among(where: str, level: Any, levels: Sequence[Any], knob: str) -> Any:
+    """The level of that name. Raises PhaseError where there is none. where: it is written."""
     known = {level_name(one): one for one in levels}
+    sentence = f"{where} is {level!r}, which is no level of {knob}"
     check_known(PhaseError, sentence, level_name(level), [*known], "Its levels are")
     return known[level_name(level)]
 

@@ -50,9 +50,9 @@ class Surrogate:
     def of(cls, x: np.ndarray, measured: np.ndarray, value: np.ndarray) -> Surrogate:
         """The process of trials."""
         centre, spread = float(value.mean()), max(float(value.std()), LEAST_SPREAD)
-        lengths = np.ones(x.shape[1])
-        kernel = ConstantKernel(1.0, (1e-2, 1e2)) * Matern(lengths, LENGTHS, nu=2.5)
-        kernel += _noise(measured, value / spread)
+        kernel = ConstantKernel(1.0, (1e-2, 1e2)) * Matern(
+            np.ones(x.shape[1]), LENGTHS, nu=2.5
+        ) + _noise(measured, value / spread)
         process = GaussianProcessRegressor(kernel, alpha=1e-8)
         with warnings.catch_warnings():
             # a knob without an effect has no longest length, and that is what it shows
