@@ -27,13 +27,11 @@ def evict(path: Path) -> None:
 
 
 def cached_share(path: Path) -> float | None:
-    """Share of a file's pages that the page cache holds now; None where the kernel does not tell
-    (mincore)."""
-    size = path.stat().st_size
-    if not size:
-        return 0.0
+    """Share of the pages of a file, which is not empty, that the page cache holds now; None where
+    the kernel does not tell (mincore)."""
     import numpy as np
 
+    size = path.stat().st_size
     pages = -(-size // mmap.PAGESIZE)
     held = ctypes.create_string_buffer(pages)
     with (

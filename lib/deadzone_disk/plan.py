@@ -36,13 +36,6 @@ class WriteBudget:
         """The most the run writes [bytes]."""
         return self.filled_bytes + self.attempts * self.trial_bytes
 
-    def sentence(self, folder: str) -> str:
-        """What a person should know before the run."""
-        return (
-            f"writes at most {size_text(self.most)} to {folder}, {size_text(self.trial_bytes)} a "
-            f"trial that writes (bound: {size_text(self.bound)}), and removes it"
-        )
-
 
 def settings_of(workload: DiskWorkloadSpec, levels: Mapping[str, Level]) -> DiskSettings:
     """What a trial does: the workload's settings with the levels of its treatment in their place.
@@ -138,15 +131,14 @@ def check_blocks(workload: DiskWorkloadSpec, treatments: Sequence[Treatment]) ->
 
 
 def resolved_disk(study: Study) -> Study:
-    """A resolved study with the sizes of its blocks as numbers and the bytes of a trial written
-    out, checked.
+    """A resolved study of a disk with the sizes of its blocks as numbers and the bytes of a trial
+    written out, checked.
 
-    Other studies stay as they are. Raises StudyError if the study cannot be measured as it is
+    Raises StudyError if the study cannot be measured as it is
     written.
     """
     workload = study.workload
-    if not isinstance(workload, DiskWorkloadSpec):
-        return study
+    assert isinstance(workload, DiskWorkloadSpec)
     study = _with_numbers(study)
     planned = treatments(study)
     check_blocks(workload, planned)
@@ -158,12 +150,15 @@ def resolved_disk(study: Study) -> Study:
 
 
 def warning_of(study: Study, planned: Sequence[Treatment]) -> str:
-    """What a person should know before a resolved study is run; empty where it writes to no
-    disk."""
+    """What a person should know before a resolved study of a disk is run."""
     workload = study.workload
-    if not isinstance(workload, DiskWorkloadSpec):
-        return ""
-    return f"{study.study} {budget_of(study, workload, planned).sentence(workload.folder)}."
+    assert isinstance(workload, DiskWorkloadSpec)
+    budget = budget_of(study, workload, planned)
+    return (
+        f"{study.study} writes at most {size_text(budget.most)} to {workload.folder}, "
+        f"{size_text(budget.trial_bytes)} a trial that writes (bound: {size_text(budget.bound)}), "
+        "and removes it."
+    )
 
 
 def _with_numbers(study: Study) -> Study:

@@ -226,9 +226,8 @@ def _changed(study: Study, spec: ProfilesSpec) -> tuple[str, tuple[str, str]]:
     factor = change.factor or (ENVIRONMENT if ENVIRONMENT in factors else study.knob_name)
     known = levels_of(study)[factor]
     before = known[0] if change.before is None else change.before
-    after = change.after
-    if after is None:
-        after = next((level for level in known if not same_level(level, before)), None)
+    others = (level for level in known if not same_level(level, before))
+    after = next(others, None) if change.after is None else change.after
     if after is None:
         raise ProfileError(
             f"The factor {factor} has one level only, so there is nothing before and after."

@@ -87,7 +87,8 @@ def cells_of(
     trial number and metric, where they were kept; statistics of the objectives are then made from
     them, else read from the trials' columns.
 
-    Raises PhaseError if a column is missing or a factor's level is not a number.
+    Raises PhaseError if a column that an objective bounds is missing, or a factor's level is not a
+    number.
     """
     columns = {bound.column: column_values(trials, bound.column) for bound in objectives}
     numbers = {name: _numbers(trials, name) for name in (pool, rate)}
@@ -97,10 +98,6 @@ def cells_of(
 
 def _numbers(trials: pd.DataFrame, name: str) -> list[float]:
     """The levels of a factor in each trial."""
-    if name not in trials:
-        raise PhaseError(
-            f"The trials have no column {name!r}; a load test needs its pool and its rate."
-        )
     levels = pd.to_numeric(trials[name], errors="coerce")
     if levels.isna().any():
         level = trials[name][levels.isna()].iloc[0]
