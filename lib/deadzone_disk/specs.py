@@ -1,7 +1,7 @@
 """The disk workload of a study: reading and writing files of one folder in blocks of a given
 size."""
 
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field
 
@@ -28,11 +28,6 @@ def _required_rate(text: str) -> str:
     return text
 
 
-def _switch(value: Any) -> Any:
-    """A factor's level is a word or a number: on and off, or 1 and 0, stand for true and false."""
-    return {"on": True, "off": False}.get(value, value) if isinstance(value, str) else value
-
-
 class DiskSettings(Spec):
     """What one trial does; each of these may be a factor."""
 
@@ -56,7 +51,7 @@ class DiskSettings(Spec):
     jobs: int = Field(default=1, ge=1, le=64)
     """processes that work at once, each on a file of its own [count]"""
 
-    direct: Annotated[bool, BeforeValidator(_switch)] = True
+    direct: bool = True
     """bypass the page cache (O_DIRECT); as a factor on and off"""
 
     fsync: Literal["none", "each", "end"] = "none"

@@ -96,8 +96,7 @@ def _knobs(study: Study) -> dict[str, tuple[Level, ...]]:
 
 def _fixed(study: Study) -> dict[str, Level]:
     """The level of each factor that is not searched."""
-    knobs = _knobs(study)
-    return {name: levels[0] for name, levels in _levels(study).items() if name not in knobs}
+    return {n: some[0] for n, some in _levels(study).items() if n not in _knobs(study)}
 
 
 def _asked(study: Study) -> dict[str, Any]:
