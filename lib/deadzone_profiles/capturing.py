@@ -185,7 +185,7 @@ class PySpy:
             raise CaptureError("there is no process on this machine that py-spy could look at")
         with tempfile.TemporaryDirectory(prefix="deadzone-py-spy-") as folder:
             path = Path(folder) / "stacks"
-            printed = self._record(self._command(pid, duration_s, path), duration_s, stop)
+            printed = self._record(pid, duration_s, path, stop)
             try:
                 content = path.read_bytes()
             except OSError as error:
@@ -194,15 +194,13 @@ class PySpy:
             raise CaptureError("py-spy saw no sample: the process did nothing, or only waited")
         return ProfileFile(kind, "folded.gz", gzip.compress(content, mtime=0))
 
-    def _command(self, pid: int, duration_s: int, path: Path) -> tuple[str, ...]:
-        return (
+    def _record(self, pid: int, duration_s: int, path: Path, stop: Event) -> str:
+        """Run py-spy to its end, and give what it printed; it is ended when the capture is."""
+        command = (
             installed(), "record", "--pid", str(pid), "--duration", str(duration_s), "--rate",
             str(self._rate_hz), "--format", "raw", "--nolineno", "--output", str(path),
             *(("--subprocesses",) if self._subprocesses else ()),
         )  # fmt: skip
-
-    def _record(self, command: tuple[str, ...], duration_s: int, stop: Event) -> str:
-        """Run py-spy to its end, and give what it printed; it is ended when the capture is."""
         process = subprocess.Popen(
             command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
             text=True, errors="replace",

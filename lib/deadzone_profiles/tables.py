@@ -106,9 +106,8 @@ def comparison_page(comparison: ProfileComparison) -> Page:
     """The tables of packages and functions, and what their amounts are divided by."""
     pair = comparison.pair
     tables = {"Packages": comparison.packages, "Functions": comparison.functions}
-    shown = {} if comparison.identical else tables
-    sections = [_changes(title, table, pair) for title, table in shown.items()]
-    return Page("What changed?", sections, {"Note": pair.notes})
+    sections = [_changes(title, table, pair) for title, table in tables.items()]
+    return Page("What changed?", [] if comparison.identical else sections, {"Note": pair.notes})
 
 
 def _changes(title: str, table: pd.DataFrame, pair: Pair) -> Tabled:

@@ -2,6 +2,7 @@
 as they are needed."""
 
 from collections import deque
+from itertools import count
 
 from deadzone_load.generator.connection import Connection, Failure, Wire
 from deadzone_load.generator.plan import ID, LoadPlan
@@ -73,8 +74,8 @@ class HttpLoad(WindowedLoad):
         self._idle: list[Channel] = []
         self.busy: dict[Channel, None] = {}
         self._waiting: deque[float] = deque()
-        self._numbered = 0
-        self._numbers = ID in plan.body or ID in wire.address.path
+        self._numbers = count()
+        self._is_numbered = ID in plan.body or ID in wire.address.path
         self._request = self._numbered_request()
 
     def run(self) -> None:
@@ -85,13 +86,12 @@ class HttpLoad(WindowedLoad):
 
     def request_bytes(self) -> bytes:
         """The next request."""
-        if self._numbers:
-            self._numbered += 1
+        if self._is_numbered:
             self._request = self._numbered_request()
         return self._request
 
     def _numbered_request(self) -> bytes:
-        number = str(self._numbered)
+        number = str(next(self._numbers))
         plan, address = self._plan, self.wire.address
         path, body = address.path.replace(ID, number), plan.body.replace(ID, number).encode()
         return request(plan.method, path, address.host_header, plan.headers, body)
