@@ -193,6 +193,11 @@ def test_a_column_is_found_by_the_end_of_its_name_where_no_other_ends_so(fit_of)
     columns = ("client_connections", "achieved_rate", "latency_mean_ms")
     said = fit_of(rows, "connections", "mean_ms", columns=columns, code=7)
     assert "connections is the column client_connections." in said.err
+    columns = ("(connections)", "achieved_rate", "latency_mean_ms")
+    assert (
+        "connections is the column (connections)."
+        in fit_of(rows, "connections", "mean_ms", columns=columns, code=7).err
+    )
     columns = ("a_connections", "b_connections", "time_s")
     fit_of([(1, 1, 2), (2, 2, 1)], "connections", "time_s", columns=columns, code=2)
 

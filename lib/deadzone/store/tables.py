@@ -149,9 +149,10 @@ def _recognised(path: Path) -> str:
 def _check_head_line(table: pd.DataFrame, path: Path) -> None:
     """Raise TableError where the first line is a title, or a line of numbers such as those below
     it."""
-    first, *others = map(str, table.columns)
-    if others and all(name.startswith("Unnamed: ") for name in others):
-        raise TableError(f"{path}: its first line is a title, {first!r}. {_leave_out(path)}")
+    head = [*map(str, table.columns)]
+    named = [name for name in head if not name.startswith("Unnamed: ")]
+    if len(named) == 1 and head[-1:] != named:  # an index without a name stands before the others
+        raise TableError(f"{path}: its first line is a title, {named[0]!r}. {_leave_out(path)}")
     numbers = {
         name: float(number[1]) for name in table.columns if (number := NUMERIC.fullmatch(str(name)))
     }

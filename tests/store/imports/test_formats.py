@@ -48,6 +48,9 @@ FIRST_ROWS = {
              "latency_mean_ms": 57.94, "latency_max_ms": 1010.0, "requests": 1452991,
              "wall_s": 20.03, "achieved_rate": 72537.81, "client_threads": 2,
              "transferred_bytes": round(178.75 * 2**20), "client_connections": 20, "errors": 0}),
+    "hey": ("hey.txt",
+            {"wall_s": 3.0037, "requests": 1825, "errors": 0, "achieved_rate": 607.592,
+             "latency_mean_ms": 6.6, "latency_p10_ms": 2.1, "latency_p99_ms": 16.5}),
     "gnu-time": ("gnu_time.txt", {"wall_s": 13.13, "user_s": 0.95, "max_rss_bytes": 30140 * 1024}),
 }  # fmt: skip
 

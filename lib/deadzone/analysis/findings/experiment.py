@@ -210,7 +210,7 @@ def without_barred(
     """The trials at no barred level of the knob, but those that time-outs bound."""
     if not barred:
         return trials
-    level = trials[knob].map(level_name).map(read_level)
+    level = by_distinct(level_names(trials[knob]), read_level, None)
     return trials[level.isin(level[is_bound(trials, response)]) | ~level.isin(barred)]
 
 

@@ -83,8 +83,9 @@ def with_index(frame: pd.DataFrame, names: Iterable[Hashable]) -> pd.DataFrame:
 
 
 def column_of(frame: pd.DataFrame, name: str) -> str:
-    """The column of this name, or else the only one whose name ends in it: `connections` is
-    `client_connections` where a tool's output was imported. The name itself where there is none, or
-    more than one."""
-    longer = [str(column) for column in frame.columns if str(column).endswith(f"_{name}")]
+    """The column of this name, or else the only one whose name ends in it, or has it in brackets:
+    `connections` is `client_connections` where a tool's output was imported, `threads` is the
+    `(threads)` of JMH. The name itself where there is none, or more than one."""
+    names = [*map(str, frame.columns)]
+    longer = [one for one in names if one.endswith(f"_{name}") or one == f"({name})"]
     return longer[0] if name not in frame and len(longer) == 1 else name

@@ -38,6 +38,7 @@ from deadzone.report.document.drawing import new_figure
 from deadzone.report.sweep.analysis import Slice, Source
 from deadzone.report.sweep.prose import why_in_words
 from deadzone.report.sweep.tables import cores_used, is_measured, names, phases_text, positions
+from deadzone.study.response_cells import level_names
 from deadzone.study.scales import KnobScale, level_name
 from deadzone.style import (
     INK,
@@ -108,7 +109,7 @@ def trials_figure(source: Source, scale: KnobScale) -> Figure:
     on_axis = sorted(scale.positions, key=scale.positions.__getitem__)
     levels = [*filter(None, dict.fromkeys([scale.lowest, *on_axis, *scale.apart]))]
     place = {level: at for at, level in enumerate(levels)}
-    x = source.analysed[source.knob].map(level_name).map(place)
+    x = level_names(source.analysed[source.knob]).map(place)
     y = source.analysed[source.response]
     trusted = marked(source.analysed, "trusted", missing=True)
     faces = np.where(trusted, TRIAL_COLOUR, "none")
@@ -168,8 +169,8 @@ def _draw_apart(source: Source, model: PhaseModel, advice: Recommendation, ax: A
     of the curve."""
     apart = drawing_of(model, advice).apart
     where = {level_name(row["setting"]): place for place, row in apart.items()}
-    trials = source.analysed[source.analysed[model.knob].map(level_name).isin(where)]
-    x, y = trials[model.knob].map(level_name).map(where), trials[model.response].to_numpy(float)
+    trials = source.analysed[level_names(source.analysed[model.knob]).isin(where)]
+    x, y = level_names(trials[model.knob]).map(where), trials[model.response].to_numpy(float)
     _add_points(ax, x, y, s=20, facecolor=TRIAL_COLOUR, edgecolor="white", linewidth=0.4)
 
 

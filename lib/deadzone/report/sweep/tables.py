@@ -14,7 +14,7 @@ from deadzone.language.messages import N_, Message, _, join, ngettext, say
 from deadzone.language.tabling import Layout
 from deadzone.report.document.display import Table
 from deadzone.report.sweep.analysis import Slice, Source
-from deadzone.study.scales import level_name
+from deadzone.study.response_cells import level_names
 
 OUTLIERS = N_(
     "{n} of {all:count} trials is an outlier; it stays in the data but counts little in the fit.",
@@ -45,7 +45,7 @@ FAILED = N_(
 
 def positions(model: PhaseResult, trials: pd.DataFrame) -> np.ndarray:
     """Where each trial stands on the knob's axis, NaN for those whose level is not on it."""
-    return trials[model.knob].map(level_name).map(named_places(model)).to_numpy(float)
+    return level_names(trials[model.knob]).map(named_places(model)).to_numpy(float)
 
 
 def cores_used(trials: pd.DataFrame, knob: str) -> list[str]:
@@ -81,7 +81,7 @@ def left_out(source: Source) -> list[Table]:
         if rows.empty:
             continue
         said = {
-            "level": rows[source.knob].map(level_name),
+            "level": level_names(rows[source.knob]),
             "status": rows.get("status", ""),
             "reason": rows[reason].fillna("") if reason in rows else "",
             "trial": rows.get("trial", rows.index + 1),

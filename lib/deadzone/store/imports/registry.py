@@ -24,9 +24,20 @@ from deadzone.store.imports.result import FIRST, MEASURED, NO_EVENT, Reader, Res
 from deadzone.store.table import IDENTITY, SHARED
 from deadzone.store.text_form import other_than
 
+DESCRIBED = described()
+
+
+def _of_hey(path: Path) -> Results:
+    """What hey prints; and with `-o csv` a line a request, summed up in one row a test."""
+    try:
+        return DESCRIBED["hey"](path)
+    except FormatError:
+        return read_hey(path)
+
+
 FORMATS: dict[str, Reader] = {
-    **described(),
-    "hey": read_hey,
+    **DESCRIBED,
+    "hey": _of_hey,
     "jmeter": read_jmeter,
     "perf-stat": read_perf,
     **{tool: packs.load(place) for tool, place in packs.brought("importers").items()},
