@@ -24,7 +24,7 @@ HEADS = {
     "sysbench": [r"sysbench [\d.]+", "Running the test with", "CPU speed:", "General statistics:"],
     "redis-benchmark": ["====== .+ ======"], "go-bench": [r"Benchmark\S+\s+\d+\s+[\d.]+ ns/op"],
     "ycsb": [r"\[OVERALL\], RunTime"], "criterion": [r"\S.*\btime:\s+\[\d"],
-    "gnu-time": ["Command being timed:"],
+    "gnu-time": ["Command being timed:"], "hey": ["Summary:"],
 }  # fmt: skip
 """Of a text: lines of a run's head, which must be there run after run for a count to be sure."""
 
@@ -33,6 +33,7 @@ TRACES = {
     "sysbench": "sysbench |Running the|CPU speed|General",
     "redis-benchmark": "======|requests completed", "go-bench": "Benchmark|ns/op",
     "ycsb": r"\[OVERALL\]", "criterion": r"time: |\[", "gnu-time": "Command being|User time",
+    "hey": "Summary:|Requests/sec",
 }  # fmt: skip
 """Of a text: what else tells that a run is there, as many times for each."""
 

@@ -7,8 +7,9 @@ from functools import partial
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
+from shell import own_shell
 
-from deadzone.errors import PhaseError
+from deadzone.errors import COMMAND_VARIABLE, PhaseError
 from deadzone.report.sweep.source import load_source
 from torture import inputs
 from torture.inputs import KINDS, check, said_by
@@ -22,8 +23,11 @@ MEGABYTE = 1 << 20
 @pytest.fixture(autouse=True)
 def _patient(monkeypatch, deadzone):
     """Neighbours may take the time of this process; how long a command takes is what `make torture`
-    looks at."""
+    looks at. What commands and notebooks leave in this process, no other test sees."""
     monkeypatch.setattr(inputs, "MOST_S", inputs.HANGS_S)
+    monkeypatch.setenv(COMMAND_VARIABLE, "1")
+    with own_shell():
+        yield
 
 
 @pytest.mark.parametrize("kind", KINDS)

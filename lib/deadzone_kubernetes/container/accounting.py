@@ -250,8 +250,9 @@ def _interference(
     # The two clocks are read a moment apart, and the uptime is rounded: no step of a clock is so
     # small.
     unsure = 3 * UPTIME_RESOLUTION_S / elapsed
+    drift = 0.0 if not (before.fine and after.fine) else max(0.0, seen.clock_drift - unsure)
     return replace(
         seen,
         foreign_cpu_resolution=interference.RESOLUTION_TICKS * TICK_S / elapsed,
-        clock_drift=max(0.0, seen.clock_drift - unsure),
+        clock_drift=drift,
     )

@@ -6,6 +6,7 @@ import signal
 import pytest
 
 from deadzone.run.sweep.opening import open_run, planned_file
+from deadzone.run.sweep.running import run_sweep
 from deadzone.store.run import list_runs
 
 
@@ -49,6 +50,20 @@ def test_ctrl_c_twice_still_cleans_up(study, start, traces):
     err = started.end_with(130)
     assert "Traceback" not in err
     assert traces(started.pid) == []
+
+
+def test_what_judges_the_rehearsal_is_loaded_whole_before_an_interrupt_arrives(study):
+    """An import that is broken off leaves numpy and pandas unusable in a kernel."""
+    opened, loaded = open_run(str(study)), []
+
+    def judge():
+        os.kill(os.getpid(), signal.SIGINT)
+        loaded.append(True)
+        return lambda table: ()
+
+    with pytest.raises(KeyboardInterrupt):
+        run_sweep(opened.plan, opened.run, judge=judge)
+    assert loaded and not opened.run.folder.exists()
 
 
 def assert_whole(run, study):

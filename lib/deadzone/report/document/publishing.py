@@ -154,9 +154,11 @@ def publish_notebook(
 def folder_for(folder: Path, language: str) -> Path:
     """Where the report of a run belongs: beside the first one, in a folder of its own, if that is
     in another language."""
-    with suppress(ReportError):
-        return folder if read_entry(folder).language == language else folder / language
-    return folder
+    try:
+        first = json.loads((folder / ENTRY).read_text(encoding="utf-8"))["language"]
+    except (OSError, ValueError, KeyError):
+        return folder
+    return folder if first == language else folder / language
 
 
 def write_report(

@@ -119,8 +119,8 @@ def run_sweep(
                     if plan.warning:
                         progress.note(plan.warning)
                     is_rehearsed = plan.study.design.rehearsal and not run.journal_file.exists()
-                    # it loads while the neighbours are looked at
-                    judging = judge() if judge and is_rehearsed else None
+                    with interrupts_later():  # it loads while the neighbours are looked at
+                        judging = judge() if judge and is_rehearsed else None
                     facts = measuring.prepare()
                     changed = _other_workload(plan, run, facts[IDENTITY])
                     sweep = _Sweep(plan, run, progress, measuring, judging, changed)
