@@ -119,13 +119,13 @@ JUDGING, BLOCKS = "deadzone.analysis.claims.judging", "deadzone.report.document.
             "fit TABLE --knob threads --response wall_s",
         ),
         # What explains is loaded when something is explained.
-        (["scipy", "matplotlib"], "sweep probe"),
+        (["scipy.stats", "matplotlib", "jinja2", JUDGING, BLOCKS], "sweep probe"),
         (["jinja2", JUDGING, BLOCKS], "try -L n 1,2 -r 2 -- true {n}"),
     ],
     ids=["help", "fit", "sweep", "try"],
 )
 def test_a_command_loads_only_what_it_needs(names, line, tmp_path, write_study):
-    write_study(design={"replicates": 1, "rehearsal": False})
+    write_study(design={"replicates": 1})
     table = tmp_path / "table.csv"
     rows = (f"{n},{10 / min(n, 6) + 0.01 * (n * i % 7)}\n" for n in range(1, 17) for i in range(3))
     table.write_text("threads,wall_s\n" + "".join(rows))

@@ -149,6 +149,7 @@ def test_a_column_of_units_says_the_unit():
       "Its results looks like rows: `jq .results"),
      ("t.json", '{"config": [{"env": [{"os": 1}]}]}', "Its config.0.env looks like rows"),
      ("table.csv", "Results of March,\nthreads,secs\n1,2\n", "table.csv > table2.csv`"),
+     ("table.csv", ",,\nthreads,secs,x\n1,2,1\n", "table.csv > table2.csv`"),
      ("t.md", "  | bert |  \n-- | -- | --\nbatch | qps | ms\n1 | 1089 | 1.7\n2 | 921 | 2.0\n",
       "its first line is a title, 'bert'. Leave it out: `tail -n +3"),
      ("t.txt", "Table of ratio in %:\nlevel\tzstd\n1\t17.6\n2\t17.8\n",

@@ -9,6 +9,7 @@ import pytest
 from analysis.findings.made import sound_trials
 
 import deadzone as dz
+from deadzone.language.messages import speaking
 
 WORDS = {
     "load_study", "sweep", "runs", "load_run", "read_table", "load_reference", "fit_phases",
@@ -82,6 +83,14 @@ def test_a_factor_of_a_run_is_another_column_than_its_knob():
         dz.examine(run, by=run.knob)
     with pytest.raises(Exception, match=r"`judge\(claims, run\)`"):
         dz.judge(run, ["block_size 4096 at least 2x faster than block_size 512"])
+
+
+def test_what_is_worked_out_once_is_said_in_the_language_of_the_day():
+    run = dz.load_run("disk-block-size/reference")
+    english = str(run.recommend())
+    with speaking("ko"):
+        assert "operation" not in str(run.recommend())
+    assert str(run.recommend()) == english
 
 
 def test_a_verdict_says_a_doubt_once():

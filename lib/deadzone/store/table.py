@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields
 from importlib.util import find_spec
@@ -174,7 +174,7 @@ def _tidy(rows: list[dict[str, Any]], kinds: Mapping[str, str]) -> pd.DataFrame:
 
 def _kinds(records: Iterable[dict[str, Any]], factors: Iterable[str]) -> dict[str, str]:
     """The columns of the table of records, in order, each with its kind."""
-    levels = {name: Counter[Any]() for name in factors}
+    levels = defaultdict(Counter[Any], {name: Counter[Any]() for name in factors})
     own: dict[str, None] = {}
     seen: set[str] = set()
     n = 0
@@ -182,7 +182,7 @@ def _kinds(records: Iterable[dict[str, Any]], factors: Iterable[str]) -> dict[st
         seen |= record.keys()
         own |= dict.fromkeys(record["responses"])
         for name, level in record["levels"].items():
-            levels.setdefault(name, Counter())[type(level), level] += 1
+            levels[name][type(level), level] += 1
     kinds = {}
     for name, each in levels.items():
         are_whole = each.total() == n and all(isinstance(level, int) for _, level in each)

@@ -151,8 +151,10 @@ def _check_head_line(table: pd.DataFrame, path: Path) -> None:
     it."""
     head = [*map(str, table.columns)]
     named = [name for name in head if not name.startswith("Unnamed: ")]
-    if len(named) == 1 and head[-1:] != named:  # an index without a name stands before the others
-        raise TableError(f"{path}: its first line is a title, {named[0]!r}. {_leave_out(path)}")
+    is_index = head[-1:] == named  # one without a name stands before the others
+    if len(head) > 1 and len(named) < 2 and not is_index:
+        title = (named or head)[0]
+        raise TableError(f"{path}: its first line is a title, {title!r}. {_leave_out(path)}")
     numbers = {
         name: float(number[1]) for name in table.columns if (number := NUMERIC.fullmatch(str(name)))
     }

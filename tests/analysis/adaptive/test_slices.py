@@ -21,6 +21,21 @@ def test_a_factor_that_follows_the_knob_is_set_with_it():
     assert {(one["cpu_limit"], one["threads"]) for one in levels} == {(1, 1), (3, 3), (5, 5)}
 
 
+def test_a_level_between_the_listed_ones_is_that_of_all_that_are_equal():
+    """Whichever of them is the knob: the one that is named first, or the one that equals it."""
+    design = "{kind: adaptive, until: {resolution: 0.1}}"
+    rows = [(n, 60 / min(n, 6) * wiggle) for n in (1, 2, 4, 8, 16) for wiggle in (1, 1.01, 0.99)]
+    measured = pd.DataFrame(rows, columns=["threads", "wall_s"]).assign(status="ok")
+    for factors in (
+        "{cpu_limit: [1, 2, 4, 8, 16], threads: {equals: cpu_limit}}\nknob: threads",
+        "{threads: {equals: cpu_limit}, cpu_limit: [1, 2, 4, 8, 16]}",
+    ):
+        chosen = proposer_of(plan(factors, design))(measured.assign(cpu_limit=measured["threads"]))
+        levels = [one.levels for one in chosen.treatments]
+        assert any(4 < one["threads"] < 8 for one in levels)
+        assert all(one["threads"] == one["cpu_limit"] for one in levels)
+
+
 def test_the_opening_of_every_slice_comes_before_anything_is_chosen():
     choose = proposer_of(plan("{threads: [1, 2, 3, 4, 5, 6, 7], mode: [fast, small]}"))
     rows = [

@@ -32,6 +32,12 @@ def test_a_run_that_was_disturbed_is_no_change(runs_of):
     assert moves(dz.history("probe")) == []
 
 
+def test_a_study_whose_runs_measured_nothing_has_no_change(runs_of):
+    (run,) = runs_of(1)
+    run.journal_file.unlink()
+    assert dz.history("probe").empty and moves(dz.history("probe")) == []
+
+
 def test_the_frame_has_a_row_a_level_and_the_pieces_between_changes(runs_of):
     keep_verdicts(runs_of(*[1] * 8, *[1.1] * 5, cpu_model="Another CPU"))
     frame = dz.history("probe")

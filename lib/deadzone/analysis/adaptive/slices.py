@@ -80,14 +80,13 @@ def _next_cells(plan: Plan, table: pd.DataFrame) -> NextTreatments:
 
 
 def _treatment(plan: Plan, part: _Slice, level: Level) -> Treatment:
-    """The treatment at a level of the knob; at one that was not listed, with what equals the
-    knob."""
+    """The treatment at a level of the knob; at one that was not listed, with all that is equal to
+    the knob."""
     if level in part.treatments:
         return part.treatments[level]
-    knob, like = plan.study.knob_name, next(iter(part.treatments.values()))
-    equals = {
-        name for name, of in plan.study.factors.items() if getattr(of, "equals", name) == knob
-    }
+    factors, like = plan.study.factors, next(iter(part.treatments.values()))
+    lead = getattr(factors[plan.study.knob_name], "equals", plan.study.knob_name)
+    equals = {name for name, of in factors.items() if getattr(of, "equals", name) == lead}
     return Treatment({name: level if name in equals else old for name, old in like.levels.items()})
 
 

@@ -211,9 +211,10 @@ def _left_out(known: set[Key], factors: Sequence[str], each: Mapping[str, Sample
 
 def _trials(factors: Sequence[str], each: Mapping[str, Samples]) -> pd.DataFrame:
     rows = [
-        (response, in_words(key, factors), table, value, value / (np.median(pair[0]) or math.nan))
+        (response, in_words(key, factors), table, value, value / middle)
         for response, samples in each.items()
         for key, pair in zip(samples.treatments, samples.pairs, strict=True)
+        for middle in [np.median(pair[0]) or math.nan]
         for table, values in zip("AB", pair, strict=True)
         for value in values.tolist()
     ]

@@ -27,7 +27,7 @@ from deadzone.analysis.settings.answering import Answer
 from deadzone.analysis.settings.wording import grid_verdict
 from deadzone.analysis.trial_columns import answering, is_well, marked, measured
 from deadzone.errors import PhaseError, resume_option
-from deadzone.language.messages import N_, Message, _, join
+from deadzone.language.messages import N_, Message, _, join, spoken
 from deadzone.store.table import SEARCH_STAGE, rows_at
 from deadzone.study.scales import WORDS, level_name
 
@@ -98,10 +98,17 @@ class Source(Experiment):
         return replace(self, barred=barred, doubts=tuple(doubts))
 
     @cached_property
+    def _answers(self) -> dict[str, Answer]:
+        return {}
+
+    @property
     def answer(self) -> Answer:
-        """Every setting with the curves, whatever is wished of a recommendation; worked out once.
-        Raises PhaseError for what no curve can be fitted to."""
-        return examined(self, self.accepted, self.judged.fitted, **self.how)
+        """Every setting with the curves, whatever is wished of a recommendation; worked out once in
+        each language. Raises PhaseError for what no curve can be fitted to."""
+        if spoken() not in self._answers:
+            rows = self.judged.fitted
+            self._answers[spoken()] = examined(self, self.accepted, rows, **self.how)
+        return self._answers[spoken()]
 
     @property
     def trials(self) -> pd.DataFrame:

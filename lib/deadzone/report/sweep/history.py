@@ -210,7 +210,8 @@ def _rows(head: dict[str, Any], curve: dict[str, Any]) -> list[dict[str, Any]]:
 def _with_segments(frame: pd.DataFrame) -> pd.DataFrame:
     """The same with the segments of each curve, within each version of the study."""
     numbers = ["estimate", "low", "high", "noise", "trials", "ratio"]
-    frame = frame.astype(dict.fromkeys(numbers, float)).assign(segment=0, ratio=np.nan)
+    kinds = {**dict.fromkeys(numbers, float), "is_setting": bool}
+    frame = frame.astype(kinds).assign(segment=0, ratio=np.nan)
     at_setting = frame[frame["is_setting"] & (frame["estimate"] > 0)]
     for (version, name), rows in at_setting.groupby(["study_version", "slice"]):
         values = np.log(rows["estimate"].to_numpy())

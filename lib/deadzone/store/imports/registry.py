@@ -30,9 +30,11 @@ DESCRIBED = described()
 def _of_hey(path: Path) -> Results:
     """What hey prints; and with `-o csv` a line a request, summed up in one row a test."""
     try:
-        return DESCRIBED["hey"](path)
-    except FormatError:
         return read_hey(path)
+    except FormatError as error:
+        with suppress(FormatError):
+            return DESCRIBED["hey"](path)
+        raise error
 
 
 FORMATS: dict[str, Reader] = {
