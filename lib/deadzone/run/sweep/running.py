@@ -118,7 +118,10 @@ def run_sweep(
                 with measuring_of(plan, run, around) as measuring:
                     if plan.warning:
                         progress.note(plan.warning)
-                    is_rehearsed = plan.study.design.rehearsal and not run.journal_file.exists()
+                    before_last = {one.treatment.label() for one in plan.trials[:-1]}
+                    is_told = before_last.issuperset(end.label() for end in plan.ends)
+                    is_new = (is_told or plan.is_adaptive) and not run.journal_file.exists()
+                    is_rehearsed = is_new and plan.study.design.rehearsal
                     with interrupts_later():  # it loads while the neighbours are looked at
                         judging = judge() if judge and is_rehearsed else None
                     facts = measuring.prepare()
