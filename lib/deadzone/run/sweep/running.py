@@ -118,12 +118,11 @@ def run_sweep(
                 with measuring_of(plan, run, around) as measuring:
                     if plan.warning:
                         progress.note(plan.warning)
-                    before_last = {one.treatment.label() for one in plan.trials[:-1]}
-                    is_told = before_last.issuperset(end.label() for end in plan.ends)
-                    is_new = (is_told or plan.is_adaptive) and not run.journal_file.exists()
-                    is_rehearsed = is_new and plan.study.design.rehearsal
+                    tried = {one.treatment.label() for one in plan.trials[:-1]}
+                    is_told = plan.is_adaptive or tried.issuperset(one.label() for one in plan.ends)
+                    is_judged = is_told and plan.study.design.rehearsal and not run.finished()
                     with interrupts_later():  # it loads while the neighbours are looked at
-                        judging = judge() if judge and is_rehearsed else None
+                        judging = judge() if judge and is_judged else None
                     facts = measuring.prepare()
                     changed = _other_workload(plan, run, facts[IDENTITY])
                     sweep = _Sweep(plan, run, progress, measuring, judging, changed)
