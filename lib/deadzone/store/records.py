@@ -1,18 +1,14 @@
 """What a line of each journal of a run holds, and its file of facts: the one place that says
-whether it does; and which process writes them, one at a time, by a lock on a file that is gone with
-the process.
+whether it does.
 
 A journal has one JSON line a trial, on disk before the next trial starts. A line is complete when
 it ends in a newline; a run killed while writing leaves at most one torn line at the end, which is
 recognised and cut off before the next line is written.
 """
 
-import contextlib
-import fcntl
 import json
 import os
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
 from datetime import datetime
 from itertools import starmap
 from pathlib import Path
@@ -237,44 +233,3 @@ class Journal:
         if whole < len(content):
             with SaidAs(StoreError, f"{self._path}: cannot cut off its torn last line"):
                 os.truncate(self._path, whole)
-
-
-@contextmanager
-def held(path: Path, run_id: str) -> Iterator[None]:
-    """Hold a run for writing. Raises StoreError where another process does."""
-    with SaidAs(StoreError, f"{path.parent}: cannot write here"):
-        holder = path.open("ab", buffering=0)
-    with holder:
-        try:
-            fcntl.flock(holder, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError as error:
-            raise StoreError(
-                f"Run {run_id} is being written by another process; wait for it to end."
-            ) from error
-        except OSError as error:
-            raise StoreError(
-                f"{path.parent}: this file system takes no lock ({error.strerror}). Set "
-                "`DEADZONE_HOME` to a folder on another one."
-            ) from error
-        # a full disk cannot record who writes; the lock holds
-        with contextlib.suppress(OSError):
-            holder.truncate(0)
-            holder.write(str(os.getpid()).encode())
-        yield
-
-
-def is_held(path: Path) -> bool:
-    """Whether a process holds the run for writing."""
-    try:
-        with path.open("rb") as holder:
-            fcntl.flock(holder, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except OSError as error:
-        return isinstance(error, BlockingIOError)
-    return False
-
-
-def holder_of(path: Path) -> int | None:
-    """The process that holds the run for writing; None where none does, or it is not known."""
-    with contextlib.suppress(OSError, ValueError):
-        return int(path.read_text()) if is_held(path) else None
-    return None

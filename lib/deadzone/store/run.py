@@ -25,6 +25,7 @@ from deadzone.errors import (
     resume_option,
 )
 from deadzone.measurement import HistogramSlice, ProfileFile, Sample
+from deadzone.store.lock import held, holder_of, is_held
 from deadzone.store.provenance import notebook_facts
 from deadzone.store.records import (
     BATCH,
@@ -35,9 +36,6 @@ from deadzone.store.records import (
     Journal,
     each_attempt,
     each_line,
-    held,
-    holder_of,
-    is_held,
     last_records,
 )
 from deadzone.store.table import long_pieces, tidy_pieces, whole, write_pieces

@@ -111,6 +111,14 @@ class Plan:
         ends = design.ends_of(self.treatments)
         return tuple(design.first_tried(self.study, self.treatments[i]) for i in ends)
 
+    @property
+    def is_rehearsed(self) -> bool:
+        """Whether there is a rehearsal: both ends come before the last trial, which is not known
+        where trials are chosen."""
+        before_last = {trial.treatment.label() for trial in self.trials[:-1]}
+        are_before = before_last.issuperset(end.label() for end in self.ends)
+        return bool(self.study.design.rehearsal) and (self.is_adaptive or are_before)
+
     def limits_of(self, treatment: Treatment) -> Limits:
         """The limits in force in a trial of the treatment."""
         return design.limits_of(self.study, treatment.levels)

@@ -118,11 +118,9 @@ def run_sweep(
                 with measuring_of(plan, run, around) as measuring:
                     if plan.warning:
                         progress.note(plan.warning)
-                    tried = {one.treatment.label() for one in plan.trials[:-1]}
-                    is_told = plan.is_adaptive or tried.issuperset(one.label() for one in plan.ends)
-                    is_judged = is_told and plan.study.design.rehearsal and not run.finished()
+                    is_new = not run.journal_file.exists()
                     with interrupts_later():  # it loads while the neighbours are looked at
-                        judging = judge() if judge and is_judged else None
+                        judging = judge() if judge and is_new and plan.is_rehearsed else None
                     facts = measuring.prepare()
                     changed = _other_workload(plan, run, facts[IDENTITY])
                     sweep = _Sweep(plan, run, progress, measuring, judging, changed)
